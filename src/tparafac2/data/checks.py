@@ -1,0 +1,148 @@
+"""Refuse slices that cannot be decomposed, in sentences, before any work is done."""
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data.norm import frobenius_norm
+
+_STACK = "stack slices along a new first axis, for example np.stack([X_1, X_2, ...])"
+
+
+def require_numbers(array: NDArray[Any], what: str) -> None:
+    """Refuse anything but real numbers and truth values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> require_numbers(np.array([1, 2]), "X")
+    """
+    if array.dtype.kind == "c":
+        raise TypeError(
+            f"{what} holds complex numbers ({array.dtype}), which are not supported: "
+            "use their absolute values, or real and imaginary parts as columns of their own."
+        )
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise TypeError(
+            f"{what} holds values of type {array.dtype}; numbers are needed: convert with .astype(float)."
+        )
+
+
+def require_stack(shape: tuple[int, ...]) -> None:
+    """Refuse an array that is not a stack of K slices of I rows and J columns.
+
+    Examples
+    --------
+    >>> require_stack((4, 3, 2))
+    """
+    if len(shape) != 3:
+        advice = f"{_STACK}." if len(shape) == 2 else "reshape it, or give a list of K arrays (I, J)."
+        raise ValueError(
+            f"X has {_dimensions(shape)}, but three are needed, "
+            f"(K, I, J) for time, rows and columns: {advice}"
+        )
+    if 0 in shape:
+        raise ValueError(f"X has shape {shape} (time, rows, columns): at least one of each is needed.")
+
+
+def require_tables(slices: Sequence[NDArray[Any]]) -> None:
+    """Refuse a list that is empty or whose slices are not tables of equal height.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> require_tables([np.ones((3, 2)), np.ones((3, 5))])
+    """
+    if not slices:
+        raise ValueError("X is an empty list: at least one slice (I, J) is needed.")
+    for k, piece in enumerate(slices):
+        if piece.ndim != 2:
+            raise ValueError(
+                f"slice {k} has {_dimensions(piece.shape)}, but every slice must be a table, rows by columns "
+                f"(2 dimensions). If X is one table for one time point, {_STACK}."
+            )
+        if 0 in piece.shape:
+            raise ValueError(f"slice {k} is empty (shape {piece.shape}): leave it out of the list.")
+        if len(piece) != len(slices[0]):
+            raise ValueError(
+                f"slice {k} has {len(piece)} rows, but slice 0 has {len(slices[0])}: all slices must have "
+                "the same rows. If rows and columns are exchanged, transpose every slice."
+            )
+
+
+def require_unmasked(array: object, what: str) -> None:
+    """Refuse a masked array with masked entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> require_unmasked(np.ma.masked_array([1, 2]), "X")
+    """
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise ValueError(
+            _missing_sentence(what, int(np.count_nonzero(np.ma.getmaskarray(array))), "masked entries")
+        )
+
+
+def usable_norm(slices: Sequence[NDArray[Any]]) -> float:
+    """Norm of all slices, after refusing missing, infinite and all-zero data.
+
+    Parameters
+    ----------
+    slices : sequence of real ndarrays (I, J_k)
+
+    Returns
+    -------
+    float
+        Positive and finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> usable_norm([np.array([[3.0, 4.0]])])
+    5.0
+    """
+    norm = frobenius_norm(slices)
+    if math.isnan(norm):
+        count, first = _locate(slices, np.isnan)
+        raise ValueError(_missing_sentence("X", count, "missing values (NaN)", first))
+    if norm == 0.0:
+        raise ValueError("every entry of X is zero: there is nothing to find. Check how X was made.")
+    if math.isinf(norm):
+        count, first = _locate(slices, np.isinf)
+        if count:
+            raise ValueError(f"X has {count} infinite values{first}: replace them by finite numbers.")
+        raise ValueError("the entries of X are too large for their norm to be a number: divide X by 1e100.")
+    if norm < sys.float_info.min:
+        raise ValueError(
+            f"the entries of X are too small for exact arithmetic (norm {norm}): multiply X by 1e100."
+        )
+    return norm
+
+
+def _locate(
+    slices: Sequence[NDArray[Any]], test: Callable[[NDArray[Any]], NDArray[np.bool_]]
+) -> tuple[int, str]:
+    count, first = 0, ""
+    for k, piece in enumerate(slices):
+        hits = test(piece)
+        if hits.any() and not first:
+            row, column = np.argwhere(hits)[0]
+            first = f", the first in slice {k}, row {row}, column {column} (counted from 0)"
+        count += int(np.count_nonzero(hits))
+    return count, first
+
+
+def _dimensions(shape: tuple[int, ...]) -> str:
+    return f"{len(shape)} dimension{'' if len(shape) == 1 else 's'} (shape {shape})"
+
+
+def _missing_sentence(what: str, count: int, kind: str, first: str = "") -> str:
+    return (
+        f"{what} has {count} {kind}{first}. Missing values are not supported yet: fill them in, "
+        "or leave out the rows, columns or slices that have them."
+    )

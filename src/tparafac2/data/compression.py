@@ -1,0 +1,133 @@
+"""Exact compression: the same minimum from a smaller table, when one side is much longer than the rest."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data.dense import DenseData
+from tparafac2.data.interface import FloatArray
+
+# A smaller gain does not pay for the factorisation.
+_WORTHWHILE = 0.6
+# Directions this much weaker than the strongest are rounding; dropping stronger ones would not be exact.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """Data in the coordinates of orthonormal bases, and the way back.
+
+    Attributes
+    ----------
+    data : DenseData
+        The data to fit; the original data where nothing was worth compressing.
+    row_basis : ndarray (I, I'), optional
+        None where the rows are as they were.
+    column_basis : ndarray (J, J'), optional
+        None where the columns are as they were.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wide = DenseData.from_slices(np.random.default_rng(0).normal(size=(2, 3, 50)))
+    >>> compressed = compress(wide, 2, columns=True, rows=True)
+    >>> compressed.data.shape
+    (2, 3, 6)
+    >>> compressed.expand_patterns(np.ones((2, 6, 2))).shape
+    (2, 50, 2)
+    """
+
+    data: DenseData
+    row_basis: NDArray[np.float64] | None = None
+    column_basis: NDArray[np.float64] | None = None
+
+    def expand_patterns(self, B: FloatArray) -> FloatArray:
+        """Patterns (K, J', R) of the compressed data as patterns (K, J, R) of the original."""
+        return B if self.column_basis is None else _apply(self.column_basis, B)
+
+    def expand_loadings(self, A: FloatArray) -> FloatArray:
+        """Loadings (I', R) of the compressed data as loadings (I, R) of the original."""
+        return A if self.row_basis is None else _apply(self.row_basis, A)
+
+    def compress_patterns(self, B: FloatArray) -> FloatArray:
+        """Patterns (K, J, R) in compressed coordinates (K, J', R); what lies outside the basis is dropped."""
+        return B if self.column_basis is None else _apply(self.column_basis.T, B)
+
+    def compress_loadings(self, A: FloatArray) -> FloatArray:
+        """Loadings (I, R) in compressed coordinates (I', R); what lies outside the basis is dropped."""
+        return A if self.row_basis is None else _apply(self.row_basis.T, A)
+
+
+def compress(data: DenseData, rank: int, *, columns: bool, rows: bool) -> Compressed:
+    """Replace a long side of the data by exact coordinates in one basis common to all slices.
+
+    Parameters
+    ----------
+    data : DenseData
+    rank : int
+        Number of components R to be fitted. The columns keep at least K R directions and the rows R,
+        because the best patterns may need directions in which the data are zero.
+    columns : bool
+        Whether columns may be compressed: there must be no element-wise term on the patterns.
+        Data of unequal widths are left as they are: their padding would not stay zero.
+    rows : bool
+        Whether rows may be compressed: there must be no element-wise term on the loadings.
+
+    Returns
+    -------
+    Compressed
+        A side is compressed only where that makes it shorter by two fifths or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tall = DenseData.from_slices(np.random.default_rng(0).normal(size=(2, 50, 3)))
+    >>> compress(tall, 2, columns=True, rows=True).row_basis.shape
+    (50, 6)
+    """
+    if rank < 1:
+        raise ValueError(f"rank must be at least 1; got {rank}.")
+    row_basis = column_basis = None
+    K, I, J = data.shape  # noqa: E741
+    if rows and max(K * J, rank) <= _WORTHWHILE * I:
+        row_basis, coordinates = _common_basis(data.values.reshape(I, K * J).T, at_least=rank)
+        data = _same_kind(data, coordinates.T.reshape(-1, K, J))
+    K, I, J = data.shape  # noqa: E741
+    if columns and data.widths is None and max(K * I, K * rank) <= _WORTHWHILE * J:
+        column_basis, coordinates = _common_basis(data.values.reshape(I * K, J), at_least=K * rank)
+        data = _same_kind(data, coordinates.reshape(I, K, -1))
+    return Compressed(data, row_basis, column_basis)
+
+
+def _apply(basis: NDArray[np.float64], factor: FloatArray) -> FloatArray:
+    product: FloatArray = basis @ factor
+    return product.astype(factor.dtype, copy=False)
+
+
+def _same_kind(data: DenseData, values: NDArray[np.float64]) -> DenseData:
+    return DenseData(np.ascontiguousarray(values, dtype=data.dtype), data.scale, data.widths)
+
+
+def _common_basis(vectors: FloatArray, at_least: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Orthonormal basis Q (d, m) of the given rows (n, d), and their coordinates (n, m) in it."""
+    Q, R = np.linalg.qr(vectors.T.astype(np.float64, copy=False))
+    pivots = np.abs(np.diag(R))
+    if pivots.min() <= 10 * _ROUNDING * pivots.max():
+        # Only dependent vectors leave such a pivot: drop the directions they do not need.
+        U, strengths, _ = np.linalg.svd(R)
+        kept = U[:, strengths > _ROUNDING * strengths[0]]
+        Q, R = Q @ kept, kept.T @ R
+    missing = at_least - Q.shape[1]
+    if missing > 0:
+        Q = np.hstack([Q, _further_directions(Q, missing)])
+        R = np.vstack([R, np.zeros((missing, R.shape[1]))])
+    return Q, R.T
+
+
+def _further_directions(Q: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    # Any directions do; a fixed seed makes them repeatable, a second projection orthogonal to rounding.
+    directions = np.random.default_rng(0).standard_normal((len(Q), count))
+    for _ in range(2):
+        directions = np.linalg.qr(directions - Q @ (Q.T @ directions))[0]
+    return directions

@@ -1,0 +1,51 @@
+"""Say that something will not fit in memory before starting on it."""
+
+import os
+
+
+def physical_memory() -> int | None:
+    """Memory of this machine in bytes, or None where the system does not tell.
+
+    Examples
+    --------
+    >>> memory = physical_memory()
+    >>> memory is None or memory > 0
+    True
+    """
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+    return total if total > 0 else None
+
+
+def require_memory(needed_bytes: int, what: str) -> None:
+    """Refuse work that needs more memory than the machine has.
+
+    Parameters
+    ----------
+    needed_bytes : int
+    what : str
+        What needs the memory, as the beginning of a sentence.
+
+    Raises
+    ------
+    MemoryError
+        If more is needed than there is.
+
+    Examples
+    --------
+    >>> require_memory(1000, "A small table")
+    """
+    available = physical_memory()
+    if available is not None and needed_bytes > available:
+        raise MemoryError(
+            f"{what} needs {_gigabytes(needed_bytes)} of memory, "
+            f"but this machine has {_gigabytes(available)}. "
+            "Keep fewer rows, columns or time points, use dtype='float32' to halve the need, "
+            "or use a machine with more memory."
+        )
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB"

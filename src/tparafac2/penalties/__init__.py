@@ -1,0 +1,18 @@
+"""Penalties and constraints: what is asked of loadings, patterns and strengths beside the fit."""
+
+from tparafac2.penalties.base import Penalty, Quadratic, missing_attributes
+from tparafac2.penalties.check import PenaltyError, check_penalty
+from tparafac2.penalties.terms import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
+
+__all__ = [
+    "NonNegative",
+    "Parafac2",
+    "Penalty",
+    "PenaltyError",
+    "Quadratic",
+    "Ridge",
+    "Static",
+    "TemporalSmoothness",
+    "check_penalty",
+    "missing_attributes",
+]

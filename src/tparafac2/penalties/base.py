@@ -1,0 +1,102 @@
+"""What a penalty is: parameters and maths, nothing else."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
+
+
+@runtime_checkable
+class Penalty(Protocol):
+    """What the solver asks of a term of the objective.
+
+    The array ``x`` of a term is the patterns ``(K, J, R)``, the strengths ``(K, R)`` or the
+    loadings ``(I, R)``: the last axis counts components.
+
+    Attributes
+    ----------
+    degree : int or None
+        2 if ``value(t * x) == t**2 * value(x)`` and the value is a sum over components; 0 if the
+        penalty is the indicator of a set that stays the same when any component is multiplied by a
+        positive number; None otherwise (the solver then leaves the scales of the components alone).
+    exact : bool
+        Whether ``prox`` gives the minimiser itself and not only a step towards it.
+
+    See Also
+    --------
+    tparafac2.penalties.check_penalty : tests all of this on a penalty of your own.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative, Penalty
+    >>> isinstance(NonNegative(), Penalty)
+    True
+    """
+
+    degree: ClassVar[int | None]
+    exact: ClassVar[bool]
+
+    def value(self, x: FloatArray) -> float:
+        """Give the penalty of `x`: a number >= 0; for a constraint 0.0 on its set and inf outside."""
+        ...
+
+    def prox(self, v: FloatArray, rho: FloatArray, state: Any = None) -> tuple[FloatArray, Any]:
+        """Minimise ``value(x) + sum_k rho[k] / 2 * ||x[k] - v[k]||^2`` over x.
+
+        `rho` has one positive weight per leading index of `v`. `state` is what the penalty wants to
+        carry from call to call, None at first. The inputs stay as they are; the result has the
+        shape and the dtype of `v`.
+        """
+        ...
+
+
+@runtime_checkable
+class Quadratic(Penalty, Protocol):
+    """A quadratic term that couples neighbours along the leading axis only.
+
+    The solver can absorb such a term in its least-squares step and needs no auxiliary for it.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative, Quadratic, Ridge
+    >>> isinstance(Ridge(0.1), Quadratic), isinstance(NonNegative(), Quadratic)
+    (True, False)
+    """
+
+    def bands(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Give ``diagonal (n,)`` and ``off_diagonal (n - 1,)`` of the term for n slices.
+
+        They say that ``value(x)`` is
+        ``sum_k diagonal[k] ||x[k]||^2 - 2 sum_k off_diagonal[k] <x[k], x[k + 1]>``.
+        """
+        ...
+
+
+def missing_attributes(penalty: object) -> list[str]:
+    """Name what `penalty` lacks to be used as a penalty.
+
+    Parameters
+    ----------
+    penalty : object
+        Anything a user hands in as a penalty.
+
+    Returns
+    -------
+    list of str
+        The missing names; empty if `penalty` has the form of a :class:`Penalty`.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative, missing_attributes
+    >>> missing_attributes(NonNegative())
+    []
+    >>> missing_attributes("smooth")
+    ['degree', 'exact', 'value', 'prox']
+    """
+    declarations = [name for name in ("degree", "exact") if not hasattr(penalty, name)]
+    methods = [name for name in ("value", "prox") if not callable(getattr(penalty, name, None))]
+    return declarations + methods

@@ -1,0 +1,223 @@
+"""The maths behind the penalties, as pure functions of float64 arrays."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tparafac2.penalties.base import FloatArray
+
+Float64Array: TypeAlias = npt.NDArray[np.float64]
+
+
+def prepare(v: FloatArray, rho: FloatArray) -> tuple[Float64Array, Float64Array]:
+    """Refuse bad input of a prox, and give `v` and `rho` in double precision.
+
+    Single precision is widened because a projection must land on its set to 1e-6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import prepare
+    >>> v, rho = prepare(np.ones((2, 3), dtype=np.float32), np.array([1, 2]))
+    >>> v.dtype.name, rho.dtype.name
+    ('float64', 'float64')
+    """
+    if not isinstance(v, np.ndarray) or v.dtype not in (np.float32, np.float64):
+        received = f"{v.dtype} array" if isinstance(v, np.ndarray) else type(v).__name__
+        raise TypeError(
+            f"v must be a float32 or float64 array, got {received}: use np.asarray(v, dtype=float)."
+        )
+    weights = np.asarray(rho, dtype=np.float64)
+    if v.ndim < 2 or v.size == 0:
+        raise ValueError(f"v must have at least 2 dimensions and no empty one, got shape {v.shape}.")
+    if weights.shape != (len(v),):
+        raise ValueError(
+            f"rho must have one weight per leading index of v, shape ({len(v)},), got shape {weights.shape}: "
+            f"use np.full({len(v)}, rho) for equal weights."
+        )
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        raise ValueError(f"rho must be positive and finite everywhere, got {weights}.")
+    if not np.isfinite(v).all():
+        raise ValueError("v holds NaN or infinity: a prox is defined for finite numbers only.")
+    return v.astype(np.float64, copy=False), weights
+
+
+def along_first(weights: Float64Array, ndim: int) -> Float64Array:
+    """Give `weights` the shape in which they multiply the slices of an array with `ndim` dimensions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import along_first
+    >>> along_first(np.array([1.0, 2.0]), 3).shape
+    (2, 1, 1)
+    """
+    return weights.reshape((-1,) + (1,) * (ndim - 1))
+
+
+def solve_tridiagonal(surplus: Float64Array, coupling: Float64Array, rhs: Float64Array) -> Float64Array:
+    """Solve one tridiagonal system for all trailing right-hand sides at once.
+
+    The matrix has ``-coupling`` beside its diagonal and rows that sum to `surplus`. Given in this form
+    (surplus > 0, coupling >= 0) the elimination never subtracts two matrix entries, so the solution stays
+    accurate however much the coupling outweighs the surplus.
+
+    Parameters
+    ----------
+    surplus : array (n,)
+    coupling : array (n - 1,)
+    rhs : array (n, ...)
+
+    Returns
+    -------
+    array (n, ...)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import solve_tridiagonal
+    >>> solve_tridiagonal(np.ones(2), np.ones(1), np.array([[3.0], [0.0]])).tolist()
+    [[2.0], [1.0]]
+    """
+    n = len(surplus)
+    out = np.append(coupling, 0.0)
+    excess, pivot = surplus.copy(), surplus + out
+    x = rhs.copy()
+    for k in range(1, n):
+        passed_on = out[k - 1] / pivot[k - 1]
+        excess[k] += passed_on * excess[k - 1]
+        pivot[k] = excess[k] + out[k]
+        x[k] += passed_on * x[k - 1]
+    x[-1] /= pivot[-1]
+    for k in range(n - 2, -1, -1):
+        x[k] = (x[k] + out[k] * x[k + 1]) / pivot[k]
+    return x
+
+
+def weighted_mean(slices: Float64Array, weights: Float64Array) -> Float64Array:
+    """Average over the leading axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import weighted_mean
+    >>> weighted_mean(np.array([[0.0, 1.0], [4.0, 1.0]]), np.array([3.0, 1.0])).tolist()
+    [1.0, 1.0]
+    """
+    return np.asarray(np.einsum("k,k...->...", weights / weights.sum(), slices), dtype=np.float64)
+
+
+def polar_factors(matrices: Float64Array) -> Float64Array:
+    """Find the nearest matrix with orthonormal columns to each of a stack of tall matrices.
+
+    Where a matrix lacks rank the nearest one is not unique; the SVD still gives an orthonormal one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import polar_factors
+    >>> p = polar_factors(np.zeros((1, 3, 2)))
+    >>> np.allclose(p[0].T @ p[0], np.eye(2))
+    True
+    """
+    left, _, right = np.linalg.svd(matrices, full_matrices=False)
+    return np.asarray(left @ right, dtype=np.float64)
+
+
+def mean_cross_product_root(slices: Float64Array, weights: Float64Array) -> Float64Array:
+    """Take the symmetric square root of the weighted mean of the cross products ``S_k' S_k``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import mean_cross_product_root
+    >>> slices = np.stack([3.0 * np.eye(2), np.diag([3.0, -3.0])])
+    >>> mean_cross_product_root(slices, np.ones(2)).round(6).tolist()
+    [[3.0, 0.0], [0.0, 3.0]]
+    """
+    # The size is taken out first: squares of very large or small numbers leave the range of floats.
+    size = np.abs(slices).max() or 1.0
+    scaled = slices / size
+    values, vectors = np.linalg.eigh(weighted_mean(scaled.transpose(0, 2, 1) @ scaled, weights))
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return np.asarray(size * root, dtype=np.float64)
+
+
+def parafac2_sweep(
+    slices: Float64Array, weights: Float64Array, delta: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Take one step towards the nearest slices with equal cross products.
+
+    Such slices are ``P_k Delta`` with orthonormal ``P_k``. The sweep finds the best ``P_k`` for the
+    given Delta and then the best Delta for these, so repeated sweeps never move away.
+
+    Returns
+    -------
+    (array (K, J, R), array (R, R))
+        The new slices and the new Delta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import parafac2_sweep
+    >>> slices = np.stack([np.eye(3, 2), 3.0 * np.eye(3, 2)])
+    >>> x, delta = parafac2_sweep(slices, np.ones(2), np.eye(2))
+    >>> delta.round(6).tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
+    size = np.abs(delta).max() or 1.0  # the polar factor does not depend on it; the range of floats does
+    basis = polar_factors(slices @ (delta / size).T)
+    delta_new = weighted_mean(basis.transpose(0, 2, 1) @ slices, weights)
+    return np.asarray(basis @ delta_new, dtype=np.float64), delta_new
+
+
+def cross_product_spread(slices: Float64Array) -> float:
+    """Measure how far the cross products ``S_k' S_k`` are from being equal.
+
+    The measure is relative to the size of each pair of components, so that it does not change when
+    a component is multiplied by a number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import cross_product_spread
+    >>> cross_product_spread(np.stack([np.eye(2), -np.eye(2)]))
+    0.0
+    """
+    scaled = slices / component_sizes(slices)
+    products = scaled.transpose(0, 2, 1) @ scaled
+    mean = products.mean(axis=0)
+    norms = np.sqrt(np.diagonal(mean))
+    norms = np.where(norms > 0, norms, 1.0)
+    return float((np.abs(products - mean) / np.outer(norms, norms)).max())
+
+
+def spread_over_slices(slices: Float64Array) -> float:
+    """Measure how far the slices are from being equal, relative to the size of each component.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import spread_over_slices
+    >>> spread_over_slices(np.ones((3, 4, 2)))
+    0.0
+    """
+    scaled = slices / component_sizes(slices)
+    return float(np.abs(scaled - scaled.mean(axis=0)).max())
+
+
+def component_sizes(x: Float64Array) -> Float64Array:
+    """Give the largest absolute entry of each component (last axis), and 1 for components that are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import component_sizes
+    >>> component_sizes(np.array([[0.5, -2.0, 0.0], [0.3, 1.0, 0.0]])).tolist()
+    [0.5, 2.0, 1.0]
+    """
+    largest = np.abs(x).max(axis=tuple(range(x.ndim - 1)))
+    return np.where(largest > 0, largest, 1.0)

@@ -1,0 +1,253 @@
+"""The terms of the objective: one small frozen class each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+
+from tparafac2.penalties import proximal
+from tparafac2.penalties.base import FloatArray
+
+FEASIBLE = 1e-6
+"""Relative violation up to which a point counts as lying on a constraint set."""
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """Keep the factor small: ``strength * ||x||^2``.
+
+    Parameters
+    ----------
+    strength : float
+        Weight of the term, at least 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties import Ridge
+    >>> Ridge(0.5).value(np.full((2, 3), 2.0))
+    12.0
+    >>> x, _ = Ridge(0.5).prox(np.full((2, 3), 2.0), rho=np.ones(2))
+    >>> x.tolist()
+    [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    """
+
+    strength: float
+
+    degree: ClassVar[int | None] = 2
+    exact: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _require_finite_nonnegative("Ridge", strength=self.strength)
+
+    def value(self, x: FloatArray) -> float:
+        """Give ``strength * ||x||^2``."""
+        return float(self.strength * _squared_norm(x))
+
+    def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
+        """Shrink every slice towards zero."""
+        wide, weights = proximal.prepare(v, rho)
+        shrink = weights / (weights + 2.0 * self.strength)
+        return (proximal.along_first(shrink, v.ndim) * wide).astype(v.dtype, copy=False), None
+
+    def bands(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Give the term as a (diagonal) band matrix over the leading axis."""
+        return np.full(n, float(self.strength)), np.zeros(n - 1)
+
+
+@dataclass(frozen=True)
+class TemporalSmoothness:
+    """Let a factor change little from slice to slice.
+
+    The term is ``strength * (sum_{k>0} ||x[k] - x[k-1]||^2 + epsilon * ||x||^2)``.
+
+    Parameters
+    ----------
+    strength : float
+        Weight of the term, at least 0.
+    epsilon : float
+        Weight of the norm beside the changes, at least 0. Without it a pattern that does not change
+        costs nothing, its scale can grow without end, and the objective has no minimiser.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties import TemporalSmoothness
+    >>> smooth = TemporalSmoothness(2.0, epsilon=0.0)
+    >>> smooth.value(np.array([[0.0], [1.0], [1.0]]))
+    2.0
+    >>> x, _ = smooth.prox(np.array([[0.0], [9.0]]), rho=np.ones(2))
+    >>> x.tolist()
+    [[4.0], [5.0]]
+    """
+
+    strength: float
+    epsilon: float = 1e-6
+
+    degree: ClassVar[int | None] = 2
+    exact: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _require_finite_nonnegative("TemporalSmoothness", strength=self.strength, epsilon=self.epsilon)
+
+    def value(self, x: FloatArray) -> float:
+        """Give the weighted sum of squared changes (and of squares)."""
+        changes = np.diff(np.asarray(x, dtype=np.float64), axis=0)
+        return float(self.strength * (_squared_norm(changes) + self.epsilon * _squared_norm(x)))
+
+    def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
+        """Solve one tridiagonal system over the slices."""
+        wide, weights = proximal.prepare(v, rho)
+        surplus = weights + 2.0 * self.epsilon * self.strength
+        coupling = np.full(len(v) - 1, 2.0 * self.strength)
+        x = proximal.solve_tridiagonal(surplus, coupling, proximal.along_first(weights, v.ndim) * wide)
+        return x.astype(v.dtype, copy=False), None
+
+    def bands(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Give the term as a tridiagonal matrix over the leading axis."""
+        off_diagonal = np.full(n - 1, float(self.strength))
+        diagonal = np.full(n, float(self.strength * self.epsilon))
+        diagonal[1:] += off_diagonal
+        diagonal[:-1] += off_diagonal
+        return diagonal, off_diagonal
+
+
+@dataclass(frozen=True)
+class NonNegative:
+    """Allow no negative entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties import NonNegative
+    >>> x, _ = NonNegative().prox(np.array([[1.0, -2.0]]), rho=np.ones(1))
+    >>> x.tolist()
+    [[1.0, 0.0]]
+    """
+
+    degree: ClassVar[int | None] = 0
+    exact: ClassVar[bool] = True
+
+    def value(self, x: FloatArray) -> float:
+        """Give 0.0 if no entry is negative (relative to its component's largest), else inf."""
+        wide = np.asarray(x, dtype=np.float64)
+        return _indicator(bool((wide >= -FEASIBLE * proximal.component_sizes(wide)).all()))
+
+    def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
+        """Replace negative entries by zero."""
+        proximal.prepare(v, rho)
+        return np.maximum(v, 0), None
+
+
+@dataclass(frozen=True)
+class Static:
+    """Allow no change in time: all slices are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties import Static
+    >>> x, _ = Static().prox(np.array([[0.0], [4.0]]), rho=np.array([3.0, 1.0]))
+    >>> x.tolist()
+    [[1.0], [1.0]]
+    """
+
+    degree: ClassVar[int | None] = 0
+    exact: ClassVar[bool] = True
+
+    def value(self, x: FloatArray) -> float:
+        """Give 0.0 if all slices are equal, else inf."""
+        return _indicator(proximal.spread_over_slices(np.asarray(x, dtype=np.float64)) <= FEASIBLE)
+
+    def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
+        """Replace every slice by the weighted mean of all."""
+        wide, weights = proximal.prepare(v, rho)
+        mean = proximal.weighted_mean(wide, weights).astype(v.dtype)
+        return np.repeat(mean[None], len(v), axis=0), None
+
+
+@dataclass(frozen=True)
+class Parafac2:
+    """Let the patterns turn but not change their sizes and angles: ``B_k' B_k`` is the same for every k.
+
+    The set is not convex and its projection has no closed form: ``prox`` takes one sweep towards it from
+    the carried state, the matrix Delta ``(R, R)`` with ``B_k = P_k Delta`` and orthonormal ``P_k``. The
+    result is always on the set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties import Parafac2
+    >>> v = np.random.default_rng(0).standard_normal((4, 6, 2))
+    >>> x, delta = Parafac2().prox(v, rho=np.ones(4))
+    >>> Parafac2().value(v), Parafac2().value(x)
+    (inf, 0.0)
+    >>> np.allclose(x[3].T @ x[3], delta.T @ delta)
+    True
+    """
+
+    degree: ClassVar[int | None] = 0
+    exact: ClassVar[bool] = False
+
+    def value(self, x: FloatArray) -> float:
+        """Give 0.0 if all cross products are equal, else inf."""
+        _require_slices(x)
+        return _indicator(proximal.cross_product_spread(np.asarray(x, dtype=np.float64)) <= FEASIBLE)
+
+    def prox(
+        self, v: FloatArray, rho: FloatArray, state: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Take one sweep towards the nearest point of the set, and give the new Delta as state."""
+        _require_slices(v)
+        wide, weights = proximal.prepare(v, rho)
+        if state is None:
+            delta = proximal.mean_cross_product_root(wide, weights)
+        else:
+            delta = np.asarray(state, dtype=np.float64)
+            _require_delta(delta, rank=v.shape[2])
+        x, delta = proximal.parafac2_sweep(wide, weights, delta)
+        return x.astype(v.dtype, copy=False), delta
+
+
+def _squared_norm(x: FloatArray) -> float:
+    return float(np.sum(np.square(x, dtype=np.float64)))
+
+
+def _indicator(feasible: bool) -> float:
+    return 0.0 if feasible else math.inf
+
+
+def _require_finite_nonnegative(owner: str, **parameters: object) -> None:
+    for name, given in parameters.items():
+        if isinstance(given, bool) or not isinstance(given, Real):
+            raise TypeError(f"{owner}: {name} must be a number, got {given!r}.")
+        if not (math.isfinite(given) and float(given) >= 0):
+            raise ValueError(f"{owner}: {name} must be finite and at least 0, got {given}.")
+
+
+def _require_slices(x: FloatArray) -> None:
+    if np.ndim(x) != 3:
+        raise ValueError(
+            f"Parafac2 is a constraint on patterns of shape (K, J, R), got shape {np.shape(x)}: "
+            "give it in penalties_b only."
+        )
+    columns, rank = x.shape[1:]
+    if columns < rank:
+        raise ValueError(
+            f"Parafac2 needs at least as many columns as components, got J = {columns} and R = {rank}: "
+            f"use a rank of at most {columns}."
+        )
+
+
+def _require_delta(delta: FloatArray, rank: int) -> None:
+    if delta.shape != (rank, rank):
+        raise ValueError(
+            f"The state of Parafac2 is Delta, of shape ({rank}, {rank}) for R = {rank}, got shape "
+            f"{delta.shape}: use state=None to start anew."
+        )
+    if not np.isfinite(delta).all():
+        raise ValueError("The state of Parafac2 holds NaN or infinity: use state=None to start anew.")

@@ -1,0 +1,47 @@
+"""Refusals shared by drifts, strengths and recipes."""
+
+import math
+from typing import SupportsFloat
+
+import numpy as np
+
+
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """Refuse anything but a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number, got {value!r}; pass an int of at least {least}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}.")
+
+
+def check_within(name: str, value: SupportsFloat, low: float, high: float = math.inf) -> None:
+    """Refuse numbers outside the closed interval from ``low`` to ``high``, NaN and infinity."""
+    number = _number(name, value)
+    if not (math.isfinite(number) and low <= number <= high):
+        wanted = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+        raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
+
+
+def check_positive(name: str, value: SupportsFloat) -> None:
+    """Refuse anything but a finite number above zero."""
+    number = _number(name, value)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
+
+
+def _number(name: str, value: SupportsFloat) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a number, got {value!r}; pass it without quotes.")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}.") from None
+
+
+def check_inside_series(name: str, value: int, n_times: int) -> None:
+    """Refuse a change that would come after the last slice: it could never be seen."""
+    if value >= n_times:
+        raise ValueError(
+            f"{name}={value} lies outside a series of {n_times} slices; "
+            f"choose a value from 1 to {n_times - 1}, or a longer series."
+        )

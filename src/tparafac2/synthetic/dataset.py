@@ -1,0 +1,153 @@
+"""A data set and the truth behind it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tparafac2.synthetic.concepts import Concept, PlacedConcept
+from tparafac2.synthetic.factors import Factors, build_factors
+from tparafac2.synthetic.noise import noisy_data, signal_slice
+from tparafac2.synthetic.recipe import Recipe, Shape, streams
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SyntheticData:
+    """Noisy data with the factors that made them.
+
+    Attributes
+    ----------
+    X : array of shape (K, I, J)
+        The noisy data.
+    A, B, C : arrays of shape (I, R), (K, J, R) and (K, R)
+        The true loadings, patterns and strengths, always in double precision.
+    concepts : tuple of PlacedConcept
+        Drift, strength, authors and words of every concept.
+    recipe : Recipe
+        All that was asked for.
+
+    Examples
+    --------
+    >>> from tparafac2.synthetic import easy
+    >>> data = easy(seed=1, noise=0.25)
+    >>> data
+    SyntheticData(case='easy', seed=1, noise=0.25, 150 rows x 100 columns x 20 times, 3 concepts)
+    >>> data.B.shape
+    (20, 100, 3)
+    """
+
+    X: NDArray[Any]
+    A: FloatArray
+    B: FloatArray
+    C: FloatArray
+    concepts: tuple[PlacedConcept, ...]
+    recipe: Recipe
+
+    @property
+    def seed(self) -> int:
+        """The seed the data set came from."""
+        return self.recipe.seed
+
+    @property
+    def noise(self) -> float:
+        """The noise level: norm of the noise divided by norm of the signal."""
+        return self.recipe.noise
+
+    @property
+    def case(self) -> str:
+        """Name of the case, "custom" for data from :func:`generate`."""
+        return self.recipe.case
+
+    @property
+    def factors(self) -> Factors:
+        """The true factors as a named tuple (A, B, C)."""
+        return Factors(self.A, self.B, self.C)
+
+    def signal(self) -> FloatArray:
+        """Return the noiseless data, of shape (K, I, J)."""
+        return np.stack([self.signal_slice(k) for k in range(self.C.shape[0])])
+
+    def signal_slice(self, k: int) -> FloatArray:
+        """Return slice ``k`` of the noiseless data, of shape (I, J)."""
+        return signal_slice(self.factors, k)
+
+    def __repr__(self) -> str:
+        rows, columns, times = self.recipe.shape
+        return (
+            f"SyntheticData(case={self.case!r}, seed={self.seed}, noise={self.noise}, "
+            f"{rows} rows x {columns} columns x {times} times, {len(self.concepts)} concepts)"
+        )
+
+
+def make(recipe: Recipe) -> SyntheticData:
+    """Make the data set a recipe describes."""
+    chance = streams(recipe.seed)
+    factors, concepts = build_factors(recipe, chance.structure)
+    data = noisy_data(factors, recipe.noise, chance.noise, recipe.dtype)
+    return SyntheticData(data, *factors, concepts, recipe)
+
+
+def generate(
+    concepts: Iterable[Concept],
+    seed: int,
+    *,
+    shape: Shape = (150, 100, 20),
+    noise: float = 0.5,
+    overlap: float = 0.0,
+    fresh_importances: bool = True,
+    enforce_parafac2: bool = True,
+    dtype: DTypeLike = np.float64,
+) -> SyntheticData:
+    """Make data from concepts of your choice.
+
+    Every concept owns an equal block of the rows (authors), with loadings N(.5, .5) and negative ones set to
+    zero, and an equal block of the columns (words), split near the middle into an initial and a final set of
+    at least 3 words. Importances of active words are N(.5, .5), negative ones drawn again.
+
+    Parameters
+    ----------
+    concepts : iterable of Concept
+        A drift and a strength each.
+    seed : int
+        Decides everything. The same seed at another noise level has the same truth.
+    shape : (rows, columns, times)
+        At least 1 row and 6 columns per concept.
+    noise : float
+        Norm of the added normal noise divided by the norm of the noiseless data.
+    overlap : float from 0 to below 1
+        Share of each concept's initial words that all concepts begin with; nobody's final set has them.
+        Exact up to whole words.
+    fresh_importances : bool
+        Draw the importance of a word anew in every slice, or once for all slices.
+    enforce_parafac2 : bool
+        Rescale every pattern to its norm in the first slice, so that the cross products of the patterns are
+        the same in every slice. Not possible together with an overlap.
+    dtype : float64 or float32
+        Type of ``X``.
+
+    Returns
+    -------
+    SyntheticData
+
+    Examples
+    --------
+    >>> from tparafac2.synthetic import Concept, Constant, Incremental, Increasing, Sudden
+    >>> concepts = [Concept(Sudden(start=4), Constant()), Concept(Incremental(start=2), Increasing())]
+    >>> generate(concepts, seed=0, shape=(30, 40, 10)).X.shape
+    (10, 30, 40)
+    """
+    recipe = Recipe(
+        concepts=tuple(concepts),
+        seed=seed,
+        shape=shape,
+        noise=noise,
+        overlap=overlap,
+        fresh_importances=fresh_importances,
+        enforce_parafac2=enforce_parafac2,
+        dtype=np.dtype(dtype).name,
+    )
+    return make(recipe)

@@ -1,0 +1,101 @@
+"""The recipe of a data set: all that is asked for, checked before any work, and the seeds it leads to."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tparafac2.synthetic.checks import check_count, check_within
+from tparafac2.synthetic.concepts import Concept
+from tparafac2.synthetic.vocabulary import MIN_SET
+
+Shape = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a data set was made from; the same recipe always gives the same data.
+
+    ``shape`` is (rows, columns, times); the other fields are the arguments of :func:`generate`.
+
+    Examples
+    --------
+    >>> from tparafac2.synthetic import easy
+    >>> easy(seed=3).recipe.enforce_parafac2
+    True
+    """
+
+    concepts: tuple[Concept, ...]
+    seed: int
+    shape: Shape
+    noise: float
+    overlap: float
+    fresh_importances: bool
+    enforce_parafac2: bool
+    dtype: str
+    case: str = "custom"
+
+    def __post_init__(self) -> None:
+        for concept in self.concepts:
+            if not isinstance(concept, Concept):
+                raise TypeError(
+                    f"concepts must be a list of Concept, got {concept!r} in it; wrap it in Concept."
+                )
+        check_sizes(self.shape, len(self.concepts))
+        check_count("seed", self.seed, least=0)
+        check_within("noise", self.noise, 0)
+        check_overlap(self.overlap, len(self.concepts))
+        if self.overlap > 0 and self.enforce_parafac2:
+            raise ValueError(
+                f"overlap={self.overlap} and enforce_parafac2=True contradict each other: shared words that "
+                "leave change the angles between the patterns; pass enforce_parafac2=False or overlap=0."
+            )
+        if self.dtype not in ("float64", "float32"):
+            raise ValueError(f"dtype must be float64 or float32, got {self.dtype!r}.")
+
+
+class Streams(NamedTuple):
+    """Independent sources of chance: no choice made in one can move the draws of another."""
+
+    plan: np.random.Generator
+    structure: np.random.Generator
+    noise: np.random.Generator
+
+
+def streams(seed: int) -> Streams:
+    """Return the sources of chance that belong to a seed."""
+    check_count("seed", seed, least=0)
+    return Streams(*(np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(3)))
+
+
+def check_sizes(shape: Shape, n_concepts: int) -> None:
+    """Refuse sizes too small for the concepts."""
+    if not isinstance(shape, tuple) or len(shape) != 3:
+        raise ValueError(f"shape must be a tuple (rows, columns, times), got {shape!r}.")
+    check_count("the number of concepts", n_concepts)
+    for name, size in zip(("rows", "columns", "times"), shape):
+        check_count(f"the number of {name}", size)
+    rows, columns, times = shape
+    if rows < n_concepts:
+        raise ValueError(
+            f"{n_concepts} concepts need at least {n_concepts} rows (authors), one each, got {rows}; "
+            "use more rows or fewer concepts."
+        )
+    if columns < 2 * MIN_SET * n_concepts:
+        raise ValueError(
+            f"{n_concepts} concepts need at least {2 * MIN_SET * n_concepts} columns (words), "
+            f"{2 * MIN_SET} each, got {columns}; use more columns or fewer concepts."
+        )
+    if times < 2:
+        raise ValueError(f"concepts that change need at least 2 times, got {times}.")
+
+
+def check_overlap(overlap: float, n_concepts: int) -> None:
+    """Refuse an overlap that is no share, or that nobody can share."""
+    check_within("overlap", overlap, 0)
+    if overlap >= 1:
+        raise ValueError(
+            f"overlap is the share of initial words in common and must be below 1, got {overlap}."
+        )
+    if overlap > 0 and n_concepts < 2:
+        raise ValueError(f"overlap={overlap} needs at least 2 concepts to share words, got {n_concepts}.")
