@@ -1,0 +1,83 @@
+"""Where the scale of a component belongs: in closed form, instead of by thousands of iterations.
+
+The scale of component r can move freely between a_r, b_r and c_r. With penalties P_A, P_B and P_C of degree
+two the best split makes all of them equal, to their geometric mean.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tparafac2.data import FloatArray
+
+VANISHED = 1e-12  # weight |a||b||c| of a component, relative to the norm of the data, that counts as zero
+
+
+class Scales(NamedTuple):
+    """Factors (p, R) by which to multiply the components, and what the penalties become."""
+
+    a: FloatArray
+    b: FloatArray
+    c: FloatArray
+    penalty: FloatArray  # (p,) total after rescaling
+
+
+class Costs(NamedTuple):
+    """What each component costs in each mode (p, R); `c` is None where strengths are fixed."""
+
+    a: FloatArray
+    b: FloatArray
+    c: FloatArray | None
+
+    @property
+    def total(self) -> FloatArray:
+        """Sum over modes and components."""
+        total = self.a.sum(axis=1) + self.b.sum(axis=1)
+        return total if self.c is None else total + self.c.sum(axis=1)
+
+
+def no_scaling(costs: Costs) -> Scales:
+    """Leave everything as it is."""
+    one = np.ones_like(costs.a)
+    return Scales(one, one, one, costs.total)
+
+
+def best_scaling(costs: Costs, sizes: Costs) -> Scales:
+    """Split the scale of every component in the best way.
+
+    Parameters
+    ----------
+    costs : Costs
+        Penalties of the components.
+    sizes : Costs
+        Squared norms of the components: balanced instead where nothing is penalised.
+
+    Returns
+    -------
+    Scales
+    """
+    # A component that costs nothing in some mode has no best split; its norms are balanced.
+    free = (costs.a <= 0) | (costs.b <= 0) | ((costs.c <= 0) if costs.c is not None else False)
+    modes = [np.where(free, size, cost) for cost, size in zip(costs, sizes) if cost is not None]
+    alive = np.all([mode > 0 for mode in modes], axis=0)
+    safe = [np.where(alive, mode, 1.0) for mode in modes]
+    common = np.exp(sum(np.log(mode) for mode in safe) / len(safe))
+    scales = [np.sqrt(common / mode) for mode in safe]
+    c = scales[2] if len(scales) > 2 else np.ones_like(costs.a)
+    after = costs.a * scales[0] ** 2 + costs.b * scales[1] ** 2
+    if costs.c is not None:
+        after = after + costs.c * c**2
+    return Scales(scales[0], scales[1], c, after.sum(axis=1))
+
+
+def remove_vanished(scales: Scales, sizes: Costs) -> tuple[Scales, FloatArray]:
+    """Set components without weight to exactly zero; also tells which they are (p, R).
+
+    Zero is absorbing and the last digits of a vanishing component are noise, so nothing is lost.
+    """
+    weight = np.sqrt(sizes.a) * np.sqrt(sizes.b)
+    if sizes.c is not None:
+        weight = weight * np.sqrt(sizes.c)
+    gone = weight < VANISHED
+    a, b, c = (np.where(gone, 0.0, scale) for scale in scales[:3])
+    return Scales(a, b, c if sizes.c is not None else scales.c, scales.penalty), gone

@@ -1,0 +1,677 @@
+"""The compiled heart: one start at a time, nothing but loops.
+
+Layout. Patterns are (R, K, J) with J contiguous, so every inner loop runs over neighbouring numbers and
+is vectorised by the compiler. Small matrices, one per slice, are (R, R, K) while they are computed (the
+loops then run over slices) and (K, R, R) where they act on rows as scalars.
+
+The PARAFAC2 term. With S_k = B_k + dual_k, the sweep gives aux_k = S_k T_k for an R x R matrix T_k, so aux
+and dual never need arrays of their own between inner iterations: aux = S T and dual = S - S T. Where T_k
+is not known (between outer iterations, or nearly collinear patterns) aux is explicit, in `Y`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+# No `nnan`/`ninf`: a start that overflows must be seen as not finite, not optimised away.
+_FAST = {"reassoc", "contract", "arcp", "nsz"}
+_BLOCK_BYTES = 96_000
+# Typed, because a literal argument makes the compiler specialise the callee once more.
+_ZERO, _ONE, _THREE = np.int64(0), np.int64(1), np.int64(3)
+_NO, _YES = np.bool_(False), np.bool_(True)
+UNSWEPT = 2  # left in `explicit` where the sweep of the last inner iteration is left to the caller
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def kernel(function: Any) -> Any:
+    """Compile with the one set of options that all kernels share; kept on disk between runs."""
+    return njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")(function)
+
+
+class Evolving(NamedTuple):
+    """Arrays of one start's pattern update, all written in place."""
+
+    S: Array  # (R, K, J) aux + dual
+    Y: Array  # (R, K, J) aux, where explicit
+    B: Array  # (R, K, J)
+    T: Array  # (K, R, R) aux_k = S_k T_k, where not explicit
+    explicit: Array  # (K,) uint8
+    Delta: Array  # (R, R)
+
+
+class Summary(NamedTuple):
+    """What the other blocks need to know of one start's new patterns."""
+
+    gram: Array  # (K, R, R)  B_k' B_k
+    cross: Array  # (R, K)  diag(A' X_k B_k)
+    norms: Array  # (R,)  ||b_r||^2
+    bands: Array  # (R,)  value of the absorbed quadratic terms
+
+
+class Quadratics(NamedTuple):
+    """The absorbed quadratic terms on the patterns, see penalties' `bands`."""
+
+    diagonal: Array  # (K,)
+    off: Array  # (K - 1,)
+
+
+class Rounds(NamedTuple):
+    """Which inner iterations to do."""
+
+    first: int
+    last: int
+    split: bool  # whether the PARAFAC2 term is there
+    collinear: float  # pivot, relative to the diagonal, below which cross products are not trusted
+
+
+@kernel
+def clear(x):  # type: ignore[no-untyped-def]
+    """x[...] = 0 (NumPy's own form takes ten times longer to compile)."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            for k in range(x.shape[2]):
+                x[i, j, k] = 0.0
+
+
+@kernel
+def mix(out, ko, oo, X, kx, ox, coef, w):  # type: ignore[no-untyped-def]
+    """out[r] = sum_s coef[s, r] X[s] for all r, on w neighbouring columns.
+
+    Offsets and widths are unsigned throughout: an index that could be negative is not vectorised, and
+    slicing the rows out would cost more than the work on them. Two results from three rows at a time is
+    the most that the compiler still vectorises (every pair of pointers is checked for overlap).
+    """
+    R = X.shape[0]
+    for r in range(R):
+        if R < 3:
+            a = coef[0, r]
+            for j in range(w):
+                out[r, ko, oo + j] = a * X[0, kx, ox + j]
+            add_rows(out, r, ko, oo, X, kx, ox, coef, 1.0, _ONE, w)
+        elif r % 2 == 0 and r + 1 < R:
+            a, b, c = coef[0, r], coef[1, r], coef[2, r]
+            d, e, f = coef[0, r + 1], coef[1, r + 1], coef[2, r + 1]
+            for j in range(w):
+                x, y, z = X[0, kx, ox + j], X[1, kx, ox + j], X[2, kx, ox + j]
+                out[r, ko, oo + j] = a * x + b * y + c * z
+                out[r + 1, ko, oo + j] = d * x + e * y + f * z
+            add_rows(out, r, ko, oo, X, kx, ox, coef, 1.0, _THREE, w)
+            add_rows(out, r + 1, ko, oo, X, kx, ox, coef, 1.0, _THREE, w)
+        elif r % 2 == 0:
+            a, b, c = coef[0, r], coef[1, r], coef[2, r]
+            for j in range(w):
+                out[r, ko, oo + j] = a * X[0, kx, ox + j] + b * X[1, kx, ox + j] + c * X[2, kx, ox + j]
+            add_rows(out, r, ko, oo, X, kx, ox, coef, 1.0, _THREE, w)
+
+
+@kernel
+def add_rows(out, r, ko, oo, X, kx, ox, coef, scale, s, w):  # type: ignore[no-untyped-def]
+    """out[r] += scale * sum over rows from s on of coef[s, r] X[s], up to three rows at a time."""
+    R = X.shape[0]
+    while s + 3 <= R:
+        a, b, c = scale * coef[s, r], scale * coef[s + 1, r], scale * coef[s + 2, r]
+        for j in range(w):
+            out[r, ko, oo + j] += a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j] + c * X[s + 2, kx, ox + j]
+        s += 3
+    while s < R:
+        a = scale * coef[s, r]
+        for j in range(w):
+            out[r, ko, oo + j] += a * X[s, kx, ox + j]
+        s += 1
+
+
+@kernel
+def dot(X, r, Y, s, k, o, w):  # type: ignore[no-untyped-def]
+    """<X[r], Y[s]> in slice k on w neighbouring columns, summed in double precision."""
+    total = 0.0
+    for j in range(w):
+        total += X[r, k, o + j] * Y[s, k, o + j]
+    return total
+
+
+@kernel
+def add_gram(M, X, k, o, w):  # type: ignore[no-untyped-def]
+    """M[r, s] += <X[r], X[s]> on w neighbouring columns, upper triangle; three rows are read at once."""
+    R = X.shape[0]
+    for r in range(0, R - 2, 3):
+        a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for j in range(w):
+            x, y, z = X[r, k, o + j], X[r + 1, k, o + j], X[r + 2, k, o + j]
+            a += x * x
+            b += x * y
+            c += x * z
+            d += y * y
+            e += y * z
+            f += z * z
+        M[r, r] += a
+        M[r, r + 1] += b
+        M[r, r + 2] += c
+        M[r + 1, r + 1] += d
+        M[r + 1, r + 2] += e
+        M[r + 2, r + 2] += f
+        for s in range(r + 3, R):
+            a, b, c = 0.0, 0.0, 0.0
+            for j in range(w):
+                x = X[s, k, o + j]
+                a += x * X[r, k, o + j]
+                b += x * X[r + 1, k, o + j]
+                c += x * X[r + 2, k, o + j]
+            M[r, s] += a
+            M[r + 1, s] += b
+            M[r + 2, s] += c
+    for r in range(R - R % 3, R):
+        for s in range(r, R):
+            M[r, s] += dot(X, r, X, s, k, o, w)
+
+
+@kernel
+def invert_spd(H):  # type: ignore[no-untyped-def]
+    """Invert a small symmetric positive definite matrix in place (Gauss-Jordan: no pivoting needed)."""
+    R = H.shape[0]
+    for p in range(R):
+        pivot = 1.0 / H[p, p]
+        H[p, p] = 1.0
+        for j in range(R):
+            H[p, j] *= pivot
+        for i in range(R):
+            if i != p:
+                f = H[i, p]
+                H[i, p] = 0.0
+                for j in range(R):
+                    H[i, j] -= f * H[p, j]
+
+
+@kernel
+def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
+    """E_k = (D_k N D_k + (half_rho_k + diagonal_k) I - off_{k-1}^2 E_{k-1})^-1: block Thomas, forward."""
+    K, R = E.shape[0], E.shape[1]
+    for k in range(K):
+        for r in range(R):
+            for s in range(R):
+                E[k, r, s] = N[r, s] * C[r, k] * C[s, k]
+            E[k, r, r] += half_rho[k] + quad.diagonal[k]
+        if k > 0:
+            f = quad.off[k - 1] * quad.off[k - 1]
+            if f > 0.0:
+                for r in range(R):
+                    for s in range(R):
+                        E[k, r, s] -= f * E[k - 1, r, s]
+        invert_spd(E[k])
+
+
+@kernel
+def block_width(K, R, J):  # type: ignore[no-untyped-def]
+    """Columns whose working set stays in the fast cache, whatever the number of slices."""
+    width = _BLOCK_BYTES // (8 * K * R)
+    width = max(32, (width // 8) * 8)
+    return min(J, width)
+
+
+@kernel
+def solve_rows(ev, G, C, E, half_rho, quad, split, o, w, f):  # type: ignore[no-untyped-def]
+    """New B on w columns from o on, given data and auxiliaries; S becomes the dual (if the term is split).
+
+    Minimises the least-squares part plus all quadratic terms exactly: a system that is block tridiagonal
+    over slices, with R x R blocks that are the same for every column.
+    """
+    B, S = ev.B, ev.S
+    R, K = B.shape[0], B.shape[1]
+    zero = np.uint64(0)
+    for k in range(K):
+        if split:
+            read_aux(f, ev, k, o, w)
+        before = max(k - 1, 0)
+        coupling = quad.off[before] if k > 0 else 0.0
+        for r in range(R):
+            c, h = C[r, k], half_rho[k]
+            if split:
+                for j in range(w):
+                    dual = S[r, k, o + j] - f[r, 0, j]
+                    f[r, 0, j] = G[r, k, o + j] * c + h * (f[r, 0, j] - dual) + coupling * B[r, before, o + j]
+                    S[r, k, o + j] = dual
+            else:
+                for j in range(w):
+                    f[r, 0, j] = G[r, k, o + j] * c + coupling * B[r, before, o + j]
+        mix(B, k, o, f, _ZERO, zero, E[k], w)
+    for k in range(K - 2, -1, -1):
+        if quad.off[k] > 0.0:
+            for r in range(R):
+                add_rows(B, r, k, o, B, k + 1, o, E[k], quad.off[k], _ZERO, w)
+
+
+@kernel
+def read_aux(f, ev, k, o, w):  # type: ignore[no-untyped-def]
+    """f = aux_k on w columns from o on, from where it is kept."""
+    if ev.explicit[k]:
+        for r in range(f.shape[0]):
+            for j in range(w):
+                f[r, 0, j] = ev.Y[r, k, o + j]
+    else:
+        mix(f, _ZERO, np.uint64(0), ev.S, k, o, ev.T[k], w)
+
+
+@kernel
+def add_dual(ev, M, o, w):  # type: ignore[no-untyped-def]
+    """S = B + dual and its cross products, on w columns from o on."""
+    S, B = ev.S, ev.B
+    R, K = B.shape[0], B.shape[1]
+    for k in range(K):
+        for r in range(R):
+            for j in range(w):
+                S[r, k, o + j] += B[r, k, o + j]
+        add_gram(M[k], S, k, o, w)
+
+
+@kernel
+def summarise(B, G, quad, out):  # type: ignore[no-untyped-def]
+    """Fill `out` (all zero) with what the other blocks need to know of one start's patterns."""
+    R, K = B.shape[0], B.shape[1]
+    o, w = np.uint64(0), np.uint64(B.shape[2])
+    for k in range(K):
+        before = max(k - 1, 0)
+        coupling = quad.off[before] if k > 0 else 0.0
+        excess = quad.diagonal[k] - coupling - (quad.off[k] if k < K - 1 else 0.0)
+        add_gram(out.gram[k], B, k, o, w)
+        for r in range(R):
+            cross, step = 0.0, 0.0
+            for j in range(w):
+                b = B[r, k, j]
+                change = b - B[r, before, j]
+                cross += G[r, k, j] * b
+                step += change * change
+            out.cross[r, k] = cross
+            out.norms[r] += out.gram[k, r, r]
+            out.bands[r] += coupling * step + excess * out.gram[k, r, r]
+            for s in range(r):
+                out.gram[k, r, s] = out.gram[k, s, r]
+
+
+@kernel
+def orthogonalise_columns(N, V, work):  # type: ignore[no-untyped-def]
+    """One-sided Jacobi: rotate the columns of N (R, R, K) until orthogonal; V collects the rotations."""
+    R, K = N.shape[0], N.shape[2]
+    for _sweep in range(40):
+        worst = 0.0
+        for p in range(R - 1):
+            for q in range(p + 1, R):
+                for k in range(K):
+                    work[0, k] = 0.0
+                    work[1, k] = 0.0
+                    work[2, k] = 0.0
+                for i in range(R):
+                    for k in range(K):
+                        work[0, k] += N[i, p, k] * N[i, p, k]
+                        work[1, k] += N[i, q, k] * N[i, q, k]
+                        work[2, k] += N[i, p, k] * N[i, q, k]
+                for k in range(K):
+                    d = work[1, k] - work[0, k]
+                    g = work[2, k]
+                    worst = max(worst, g * g / (work[0, k] * work[1, k] + 1e-300))
+                    root = np.sqrt(d * d + 4.0 * g * g) + 1e-150
+                    t = 2.0 * g / (d + np.copysign(root, d))
+                    c = 1.0 / np.sqrt(1.0 + t * t)
+                    work[0, k] = c
+                    work[1, k] = t * c
+                for i in range(R):
+                    for k in range(K):
+                        x, y = N[i, p, k], N[i, q, k]
+                        N[i, p, k] = work[0, k] * x - work[1, k] * y
+                        N[i, q, k] = work[1, k] * x + work[0, k] * y
+                    for k in range(K):
+                        x, y = V[i, p, k], V[i, q, k]
+                        V[i, p, k] = work[0, k] * x - work[1, k] * y
+                        V[i, q, k] = work[1, k] * x + work[0, k] * y
+        # The rotations of this sweep have squared what was left.
+        if worst < 1e-15:
+            break
+
+
+@kernel
+def factorise_grams(M, L, Linv, limit):  # type: ignore[no-untyped-def]
+    """Cholesky M_k = L_k L_k' and the inverses of L_k, all slices at once; zero columns stay zero.
+
+    False where the columns of a slice are so nearly collinear that cross products lose too much.
+    """
+    K, R = M.shape[0], M.shape[1]
+    clear(L)
+    clear(Linv)
+    for p in range(R):
+        for k in range(K):
+            pivot = M[k, p, p]
+            for m in range(p):
+                pivot -= L[p, m, k] * L[p, m, k]
+            if pivot > limit * M[k, p, p]:
+                L[p, p, k] = np.sqrt(pivot)
+                Linv[p, p, k] = 1.0 / L[p, p, k]
+            elif M[k, p, p] > 0.0:
+                return False
+        for i in range(p + 1, R):
+            for k in range(K):
+                L[i, p, k] = M[k, p, i]
+            for m in range(p):
+                for k in range(K):
+                    L[i, p, k] -= L[i, m, k] * L[p, m, k]
+            for k in range(K):
+                L[i, p, k] *= Linv[p, p, k]
+    for p in range(R):
+        for i in range(p + 1, R):
+            for m in range(p, i):
+                for k in range(K):
+                    Linv[i, p, k] -= L[i, m, k] * Linv[m, p, k]
+            for k in range(K):
+                Linv[i, p, k] *= Linv[i, i, k]
+    return True
+
+
+@kernel
+def product(out, X, Y, transposed):  # type: ignore[no-untyped-def]
+    """out_k = X_k Y_k (or X_k Y_k') for small matrices (R, R, K), the loops running over slices."""
+    R, K = X.shape[0], X.shape[2]
+    for i in range(R):
+        for q in range(R):
+            for k in range(K):
+                out[i, q, k] = 0.0
+            for p in range(R):
+                if transposed:
+                    for k in range(K):
+                        out[i, q, k] += X[i, p, k] * Y[q, p, k]
+                else:
+                    for k in range(K):
+                        out[i, q, k] += X[i, p, k] * Y[p, q, k]
+
+
+@kernel
+def small_polars(sw, Delta):  # type: ignore[no-untyped-def]
+    """sw.N_k = polar(L_k' Delta'); directions without length stay zero. sw.V is a warm start, kept."""
+    L, N, V, Q, work = sw.L, sw.N, sw.V, sw.Q, sw.work
+    R, K = L.shape[0], L.shape[2]
+    for i in range(R):
+        for q in range(R):
+            for k in range(K):
+                Q[i, q, k] = 0.0
+            for m in range(i, R):
+                for k in range(K):
+                    Q[i, q, k] += L[m, i, k] * Delta[q, m]
+    product(N, Q, V, _NO)
+    orthogonalise_columns(N, V, work)
+    for k in range(K):
+        work[R, k] = 0.0
+    for p in range(R):
+        for k in range(K):
+            work[p, k] = 0.0
+        for i in range(R):
+            for k in range(K):
+                work[p, k] += N[i, p, k] * N[i, p, k]
+        for k in range(K):
+            work[R, k] = max(work[R, k], work[p, k])
+    for p in range(R):
+        for k in range(K):
+            length = work[p, k]
+            work[p, k] = 1.0 / np.sqrt(length) if length > 1e-28 * work[R, k] else 0.0
+        for i in range(R):
+            for k in range(K):
+                Q[i, p, k] = N[i, p, k] * work[p, k]
+    product(N, Q, V, _YES)
+
+
+class Sweep(NamedTuple):
+    """Scratch of one PARAFAC2 sweep."""
+
+    M: Array  # (K, R, R)  S_k' S_k, upper triangle
+    L: Array  # (R, R, K)
+    Linv: Array  # (R, R, K)
+    N: Array  # (R, R, K)
+    V: Array  # (R, R, K)
+    Q: Array  # (R, R, K)
+    work: Array  # (R + 3, K)
+
+
+@kernel
+def parafac2_sweep(ev, rho, sw, limit):  # type: ignore[no-untyped-def]
+    """One sweep towards the PARAFAC2 set: P_k = polar(S_k Delta'), then Delta, then T_k. False: nothing done."""
+    Delta = ev.Delta
+    R, K = ev.S.shape[0], ev.S.shape[1]
+    if not factorise_grams(sw.M, sw.L, sw.Linv, limit):
+        return False
+    for k in range(K):
+        ev.explicit[k] = 0
+    small_polars(sw, Delta)
+    total = 0.0
+    for k in range(K):
+        total += rho[k]
+    new = np.zeros((R, R))
+    for r in range(R):
+        for s in range(R):
+            for i in range(s + 1):
+                for k in range(K):
+                    new[r, s] += rho[k] * sw.N[i, r, k] * sw.L[s, i, k]
+    for r in range(R):
+        for s in range(R):
+            Delta[r, s] = new[r, s] / total
+    small_products(ev, sw)
+    return True
+
+
+@kernel
+def small_products(ev, sw):  # type: ignore[no-untyped-def]
+    """T_k = L_k^-T N_k Delta, from (R, R, K) to (K, R, R)."""
+    K, R = ev.T.shape[0], ev.T.shape[1]
+    Q = sw.Q
+    for s in range(R):
+        for q in range(R):
+            for k in range(K):
+                Q[s, q, k] = 0.0
+            for i in range(s, R):
+                for k in range(K):
+                    Q[s, q, k] += sw.Linv[i, s, k] * sw.N[i, q, k]
+        for r in range(R):
+            for k in range(K):
+                sw.work[0, k] = 0.0
+            for q in range(R):
+                for k in range(K):
+                    sw.work[0, k] += Q[s, q, k] * ev.Delta[q, r]
+            for k in range(K):
+                ev.T[k, s, r] = sw.work[0, k]
+
+
+@kernel
+def update_patterns(ev, G, N, C, rho, quad, rounds):  # type: ignore[no-untyped-def]
+    """New patterns of one start: exact if nothing is split, else ADMM iterations.
+
+    Returns how many iterations were done. Fewer than asked means that the sweep of the last one has to be
+    done by the caller, with more care than cross products allow; call again for the rest.
+    """
+    R, K, J = ev.B.shape
+    half_rho = np.empty(K)
+    for k in range(K):
+        half_rho[k] = 0.5 * rho[k]
+    E = np.empty((K, R, R))
+    slice_inverses(E, N, C, half_rho, quad)
+    width = block_width(K, R, J)
+    f = np.empty((R, 1, width), ev.B.dtype)
+    small = np.zeros((5, R, R, K))
+    sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
+    for r in range(R):
+        for k in range(K):
+            sw.V[r, r, k] = 1.0
+    for it in range(rounds.first, rounds.last):
+        clear(sw.M)
+        for first in range(0, J, width):
+            o, w = np.uint64(first), np.uint64(min(width, J - first))
+            solve_rows(ev, G, C, E, half_rho, quad, rounds.split, o, w, f)
+            if rounds.split:
+                add_dual(ev, sw.M, o, w)
+        if rounds.split and not parafac2_sweep(ev, rho, sw, rounds.collinear):
+            ev.explicit[0] = UNSWEPT
+            return it + 1
+    return rounds.last
+
+
+@kernel
+def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
+    """B = argmin of the least-squares part with right-hand side F (R, K, J), all quadratic terms and rho."""
+    R, K, J = B.shape
+    E = np.empty((K, R, R))
+    slice_inverses(E, N, C, half_rho, quad)
+    width = block_width(K, R, J)
+    f = np.empty((R, 1, width), B.dtype)
+    ones = np.ones((R, K))
+    ev = Evolving(B, B, B, E, np.empty(0, np.uint8), N)
+    for first in range(0, J, width):
+        o, w = np.uint64(first), np.uint64(min(width, J - first))
+        solve_rows(ev, F, ones, E, half_rho, quad, _NO, o, w, f)
+
+
+@kernel
+def carry(ev, S_before, Y_before, scale, momentum):  # type: ignore[no-untyped-def]
+    """Rescale the components, measure the gap, and extrapolate S and Y; returns ||B - aux||^2."""
+    B, S, Y = ev.B, ev.S, ev.Y
+    R, K, J = B.shape
+    width = min(J, 512)
+    f = np.empty((R, 1, width), B.dtype)
+    gap = 0.0
+    for k in range(K):
+        for first in range(0, J, width):
+            o, w = np.uint64(first), np.uint64(min(width, J - first))
+            read_aux(f, ev, k, o, w)
+            for r in range(R):
+                x = scale[r]
+                for j in range(w):
+                    b = B[r, k, o + j]
+                    gap += (b - f[r, 0, j]) * (b - f[r, 0, j])
+                    B[r, k, o + j] = x * b
+                for j in range(w):
+                    new = x * S[r, k, o + j]
+                    S[r, k, o + j] = new + momentum * (new - S_before[r, k, o + j])
+                    S_before[r, k, o + j] = new
+                for j in range(w):
+                    new = x * f[r, 0, j]
+                    Y[r, k, o + j] = new + momentum * (new - Y_before[r, k, o + j])
+                    Y_before[r, k, o + j] = new
+    for k in range(K):
+        ev.explicit[k] = 1
+    for r in range(R):
+        for s in range(R):
+            ev.Delta[r, s] *= scale[s]
+    return gap
+
+
+@kernel
+def one_start(ev, i):  # type: ignore[no-untyped-def]
+    """Arrays of start i out of those of a batch."""
+    return Evolving(ev.S[i], ev.Y[i], ev.B[i], ev.T[i], ev.explicit[i], ev.Delta[i])
+
+
+@kernel
+def update_batch(ev, active, G, N, C, rho, quad, rounds, done):  # type: ignore[no-untyped-def]
+    """`update_patterns` for every active start that is not done; `done` counts its iterations."""
+    for p in range(active.shape[0]):
+        if done[p] < rounds.last:
+            rest = Rounds(done[p], rounds.last, rounds.split, rounds.collinear)
+            done[p] = update_patterns(one_start(ev, active[p]), G[p], N[p], C[p], rho[p], quad, rest)
+
+
+@kernel
+def summarise_batch(B, active, G, quad, out):  # type: ignore[no-untyped-def]
+    """`summarise` for every active start."""
+    for p in range(active.shape[0]):
+        summarise(B[active[p]], G[p], quad, Summary(out.gram[p], out.cross[p], out.norms[p], out.bands[p]))
+
+
+@kernel
+def carry_batch(ev, S_before, Y_before, active, scale, momentum, gap):  # type: ignore[no-untyped-def]
+    """`carry` for every active start; `gap` takes ||B - aux||^2."""
+    for p in range(active.shape[0]):
+        i = active[p]
+        gap[p] = carry(one_start(ev, i), S_before[i], Y_before[i], scale[p], momentum[p])
+
+
+@kernel
+def solve_on(H, f, free, n, L, y):  # type: ignore[no-untyped-def]
+    """y = the minimiser of y'Hy - 2f'y over the n free coordinates (Cholesky)."""
+    for a in range(n):
+        for b in range(a + 1):
+            dot = H[free[a], free[b]]
+            for m in range(b):
+                dot -= L[a, m] * L[b, m]
+            if a > b:
+                L[a, b] = dot / L[b, b]
+            else:
+                L[a, a] = np.sqrt(max(dot, 1e-16 * H[free[a], free[a]] + 1e-300))
+        dot = f[free[a]]
+        for m in range(a):
+            dot -= L[a, m] * y[m]
+        y[a] = dot / L[a, a]
+    for a in range(n - 1, -1, -1):
+        for m in range(a + 1, n):
+            y[a] -= L[m, a] * y[m]
+        y[a] /= L[a, a]
+
+
+@kernel
+def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
+    """x = argmin over x >= 0 of x'Hx - 2f'x, from a feasible x: a primal active-set method for small R."""
+    R = f.shape[0]
+    n = 0
+    for r in range(R):
+        free[r] = r
+    solve_on(H, f, free, R, L, y)
+    lowest = y[0]
+    for r in range(R):
+        lowest = min(lowest, y[r])
+    if lowest >= 0.0:
+        for r in range(R):
+            x[r] = y[r]
+        return
+    for r in range(R):
+        if x[r] > 0.0:
+            free[n] = r
+            n += 1
+    for _round in range(3 * R + 3):
+        while n > 0:
+            solve_on(H, f, free, n, L, y)
+            step, blocking = 1.0, -1
+            for a in range(n):
+                if y[a] <= 0.0:
+                    reach = x[free[a]] / (x[free[a]] - y[a])
+                    if blocking < 0 or reach < step:
+                        step, blocking = reach, a
+            for a in range(n):
+                x[free[a]] += step * (y[a] - x[free[a]])
+            if blocking < 0:
+                break
+            x[free[blocking]] = 0.0
+            n -= 1
+            for a in range(blocking, n):
+                free[a] = free[a + 1]
+        steepest, where = 0.0, -1
+        for r in range(R):
+            if x[r] <= 0.0:
+                slope, size = f[r], abs(f[r])
+                for s in range(R):
+                    slope -= H[r, s] * x[s]
+                    size += abs(H[r, s] * x[s])
+                if slope > steepest and slope > 1e-13 * size:
+                    steepest, where = slope, r
+        if where < 0:
+            return
+        free[n] = where
+        n += 1
+
+
+@kernel
+def nonnegative_rows(H, F, X):  # type: ignore[no-untyped-def]
+    """Solve `nonnegative_row` for every row of F (m, R), H (m or 1, R, R), in place in X (m, R)."""
+    m, R = F.shape
+    free = np.empty(R + 1, np.int64)
+    L = np.empty((R, R))
+    y = np.empty(R)
+    x = np.empty(R)
+    for i in range(m):
+        for r in range(R):
+            x[r] = X[i, r]
+        nonnegative_row(H[i if H.shape[0] > 1 else 0], F[i], x, free, L, y)
+        for r in range(R):
+            X[i, r] = x[r]

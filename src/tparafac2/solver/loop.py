@@ -1,0 +1,240 @@
+"""The one loop: init, step, stop, for every model and a batch of starts at once."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data import FloatArray
+from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
+from tparafac2.solver.finish import finish
+from tparafac2.solver.kernels import Summary
+from tparafac2.solver.momentum import Momentum
+from tparafac2.solver.patterns import PatternBlock, pattern_block, summarise
+from tparafac2.solver.problem import Problem, Terms
+from tparafac2.solver.rows import RowBlock, Starts
+from tparafac2.solver.run import Run, Start, Trace
+from tparafac2.solver.settings import Settings
+from tparafac2.solver.status import Status
+from tparafac2.solver.stopping import StopRule, WeightRule
+
+_CANCELLATION = 1e-6  # below this share of ||X||^2 the residual is computed from the differences themselves
+
+
+class Info(NamedTuple):
+    """What is reported of one iteration, for the active starts only."""
+
+    objective: FloatArray
+    gap_a: FloatArray
+    gap_b: FloatArray
+    gap_c: FloatArray
+
+    @property
+    def gap(self) -> FloatArray:
+        """The largest gap."""
+        return np.max([self.gap_a, self.gap_b, self.gap_c], axis=0)
+
+
+class Entry(NamedTuple):
+    """One line of the log: an iteration of those starts that were still going."""
+
+    iteration: int
+    seconds: float
+    active: Starts
+    info: Info
+
+
+def solve(
+    problem: Problem,
+    starts: Sequence[Start],
+    settings: Settings,
+    watch: Callable[[int, FloatArray], bool] | None = None,
+) -> list[Run]:
+    """Run a batch of starts to their ends.
+
+    Parameters
+    ----------
+    problem : Problem
+    starts : sequence of Start
+        Where to begin, in the solver's units.
+    settings : Settings
+    watch : callable, optional
+        Called after each iteration with its number and the objectives; True asks to stop now.
+
+    Returns
+    -------
+    list of Run
+        One for each start, in the same order.
+    """
+    batch = Batch(problem, starts, settings)
+    interrupted = False
+    while batch.active.size and batch.iteration < settings.max_iter and not interrupted:
+        try:
+            info = batch.step()
+            batch.stop(info)
+            interrupted = bool(watch and watch(batch.iteration, batch.momentum.last))
+        except KeyboardInterrupt:
+            interrupted = True
+    batch.close(interrupted)
+    return [finish(problem, batch.point(i), settings) for i in range(len(starts))]
+
+
+class Batch:
+    """The state of a batch of starts, and the one step that moves it."""
+
+    def __init__(self, problem: Problem, starts: Sequence[Start], settings: Settings) -> None:
+        n, dtype = len(starts), problem.data.dtype
+        self.problem, self.settings = problem, settings
+        self.loadings = RowBlock(np.stack([start.A.T for start in starts]), problem.a, settings)
+        self.strengths = RowBlock(np.stack([start.C.T for start in starts]), problem.c, settings)
+        B = np.ascontiguousarray(np.stack([start.B.transpose(2, 0, 1) for start in starts]), dtype=dtype)
+        self.G = np.empty_like(B)
+        self.patterns: PatternBlock = pattern_block(B, problem, settings)
+        self.momentum = Momentum(n, settings.momentum)
+        self.stop_rule = StopRule(n, settings)
+        self.weights = WeightRule(n, settings)
+        self.active: Starts = np.arange(n)
+        self.status = [Status.RUNNING] * n
+        self.vanished = np.zeros((n, problem.rank), dtype=bool)
+        self.log: list[Entry] = []
+        self.iteration = 0
+        self.began = time.perf_counter()
+        self.scalable = settings.balance and all(terms.scalable for terms in (problem.a, problem.b, problem.c))
+
+    def step(self) -> Info:
+        """One outer iteration of all active starts: patterns, strengths, loadings; then scale and momentum."""
+        active, problem = self.active, self.problem
+        p = len(active)
+        At, C = self.loadings.values[active], self.strengths.values[active]
+        G = problem.data.project(At, out=self.G[:p])
+        N = At @ At.transpose(0, 2, 1)
+        self.patterns.update(active, G, N, C, self.weights.weight[active])
+        summary = summarise(self.patterns.B, active, G, problem)
+        if not problem.fixed_strengths:
+            self.strengths.update(active, N[:, None] * summary.gram, summary.cross)
+            C = self.strengths.values[active]
+        for slot, i in enumerate(active):  # W = B D takes the place of G, which is not needed any more
+            np.multiply(self.patterns.B[i], C[slot][:, :, None], out=G[slot], casting="same_kind")
+        accumulated = problem.data.accumulate(G)
+        D = C.transpose(0, 2, 1)
+        H = (summary.gram * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)
+        self.loadings.update(active, H[:, None], accumulated)
+        sse = self._sse(H, accumulated, G)
+        return self._rescale_and_carry(sse, summary)
+
+    def stop(self, info: Info) -> None:
+        """Record the iteration, let finished starts go, and stiffen those whose gap stalls."""
+        self.iteration += 1
+        self.log.append(Entry(self.iteration, time.perf_counter() - self.began, self.active, info))
+        done = self.stop_rule.step(self.active, info.objective, info.gap)
+        broken = ~np.isfinite(info.objective)
+        empty = self.vanished[self.active].all(axis=1)
+        for mask, status in (
+            (done, Status.CONVERGED),
+            (empty, Status.VANISHED),
+            (broken, Status.NOT_FINITE),
+        ):
+            for i in self.active[mask]:
+                self.status[i] = status
+        going_on = ~(done | broken | empty)
+        for i in self.weights.step(self.active[going_on], info.gap[going_on]):
+            self.patterns.stiffen(int(i), 2.0)
+            self.momentum.restart(int(i))
+        self.active = self.active[going_on]
+
+    def close(self, interrupted: bool) -> None:
+        """Say of the starts that were still going why they ended."""
+        gaps = self.log[-1].info.gap if self.log else []
+        for i in self.active:
+            if interrupted:
+                self.status[i] = Status.INTERRUPTED
+            elif gaps[np.searchsorted(self.log[-1].active, i)] < self.settings.feasibility_tol:
+                self.status[i] = Status.MAX_ITER
+            else:
+                self.status[i] = Status.INFEASIBLE
+        self.active = self.active[:0]
+
+    def point(self, i: int) -> Run:
+        """Where start i is: its factors as they were optimised, never extrapolated."""
+        A, C = self.loadings.feasible(i), self.strengths.feasible(i)
+        B = self.patterns.B[i].transpose(1, 2, 0).astype(np.float64)
+        return Run(A, B, C, self.status[i], self._trace(i), tuple(np.flatnonzero(self.vanished[i]).tolist()))
+
+    def _trace(self, i: int) -> Trace:
+        rows = []
+        for entry in self.log:
+            slot = int(np.searchsorted(entry.active, i))
+            if slot < len(entry.active) and entry.active[slot] == i:
+                rows.append((entry.iteration, entry.seconds, *(column[slot] for column in entry.info)))
+        return Trace(np.array(rows, dtype=np.float64).reshape(-1, len(Trace.columns)))
+
+    def _sse(self, H: FloatArray, accumulated: FloatArray, W: FloatArray) -> FloatArray:
+        At = self.loadings.values[self.active]
+        cross = (accumulated * At).sum(axis=(1, 2))
+        sse = self.problem.data.norm_squared - 2.0 * cross + (H * (At @ At.transpose(0, 2, 1))).sum(axis=(1, 2))
+        tiny = (sse < _CANCELLATION) & np.isfinite(sse)
+        if tiny.any():
+            sse[tiny] = self.problem.data.residual_sse(At[tiny], W[tiny])
+        return np.asarray(sse)
+
+    def _rescale_and_carry(self, sse: FloatArray, summary: Summary) -> Info:
+        active = self.active
+        costs, sizes = self._costs(summary)
+        scales = best_scaling(costs, sizes) if self.scalable else no_scaling(costs)
+        if self.settings.balance:
+            scales, gone = remove_vanished(scales, sizes)
+        else:
+            gone = np.zeros(sizes.a.shape, dtype=bool)
+        objective = sse + scales.penalty
+        momentum = self.momentum.step(active, objective)
+        momentum = np.where(gone.any(axis=1), 0.0, momentum)
+        self.vanished[active] |= gone
+        return self._carry(objective, scales, momentum, np.sqrt(summary.norms.sum(axis=1)))
+
+    def _carry(
+        self, objective: FloatArray, scales: Scales, momentum: FloatArray, norm_b: NDArray[np.float64]
+    ) -> Info:
+        active = self.active
+        self.loadings.carry(active, scales.a, momentum)
+        if not self.problem.fixed_strengths:
+            self.strengths.carry(active, scales.c, momentum)
+        gap_b = self.patterns.carry(active, scales.b, momentum) / np.maximum(norm_b, 1e-300)
+        return Info(objective, self.loadings.gaps(active), gap_b, self.strengths.gaps(active))
+
+    def _costs(self, summary: Summary) -> tuple[Costs, Costs]:
+        """Penalties and squared norms of every component in every mode."""
+        active, problem = self.active, self.problem
+        sizes_a = np.sum(self.loadings.values[active] ** 2, axis=2)
+        sizes_c = np.sum(self.strengths.values[active] ** 2, axis=2)
+        cost_b = summary.bands.copy()
+        self._add_split_costs(cost_b, problem.b, self.patterns.split_value)
+        cost_a = problem.a.ridge * sizes_a
+        self._add_split_costs(cost_a, problem.a, self._row_value(self.loadings))
+        if problem.fixed_strengths:
+            return Costs(cost_a, cost_b, None), Costs(sizes_a, summary.norms, None)
+        cost_c = problem.c.ridge * sizes_c
+        self._add_split_costs(cost_c, problem.c, self._row_value(self.strengths))
+        return Costs(cost_a, cost_b, cost_c), Costs(sizes_a, summary.norms, sizes_c)
+
+    def _add_split_costs(
+        self, cost: FloatArray, terms: Terms, value: Callable[[int, int, int | None], float]
+    ) -> None:
+        for t, term in enumerate(terms.splits):
+            if term.degree == 0:
+                continue
+            for slot, i in enumerate(self.active):
+                if term.degree == 2:
+                    cost[slot] += [value(int(i), t, r) for r in range(self.problem.rank)]
+                else:  # only the sum over components has a meaning
+                    cost[slot, 0] += value(int(i), t, None)
+
+    @staticmethod
+    def _row_value(block: RowBlock) -> Callable[[int, int, int | None], float]:
+        def value(i: int, t: int, component: int | None) -> float:
+            chosen = slice(None) if component is None else slice(component, component + 1)
+            found = block.splits[t].value(block.values[i, chosen].T)
+            return found if np.isfinite(found) else block.splits[t].value(block.aux[t][i][:, chosen])
+
+        return value

@@ -1,0 +1,225 @@
+"""The evolving block: three ways to update the patterns, one for each kind of terms."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from tparafac2.data import FloatArray
+from tparafac2.penalties import Parafac2, proximal
+from tparafac2.solver import kernels
+from tparafac2.solver.kernels import Evolving, Rounds, Summary
+from tparafac2.solver.problem import Problem
+from tparafac2.solver.rows import Starts
+from tparafac2.solver.settings import Settings
+
+_SLICE_FLOOR = 0.01  # a slice without strength keeps this share of the mean weight, or it would freeze
+
+
+class PatternBlock(Protocol):
+    """What the loop asks of the evolving block; B is (n, R, K, J)."""
+
+    B: FloatArray
+
+    def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
+        """Write new patterns of the active starts, from G (p, R, K, J), N = A'A (p, R, R) and C (p, R, K)."""
+
+    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
+        """Rescale the components, extrapolate what is carried, and give ||B - aux|| (largest over terms)."""
+
+    def stiffen(self, i: int, factor: float) -> None:
+        """The penalty weight of start i was multiplied by `factor`: scaled duals are divided by it."""
+
+    def split_value(self, i: int, term: int, component: int | None) -> float:
+        """Value of a split term at start i, in all or at one component."""
+
+
+def slice_weights(N: FloatArray, C: FloatArray, weight: FloatArray) -> FloatArray:
+    """rho_k = s * trace(D_k N D_k) / R for every start, with a floor."""
+    trace = (np.diagonal(N, axis1=1, axis2=2)[:, :, None] * C * C).sum(axis=1)
+    floor = _SLICE_FLOOR * trace.mean(axis=1, keepdims=True) + 1e-300
+    return weight[:, None] * np.maximum(trace, floor) / N.shape[1]
+
+
+def summarise(B: FloatArray, active: Starts, G: FloatArray, problem: Problem) -> Summary:
+    """What the other blocks need to know of the patterns of the active starts."""
+    R, K = B.shape[1:3]
+    p = len(active)
+    out = Summary(np.zeros((p, K, R, R)), np.zeros((p, R, K)), np.zeros((p, R)), np.zeros((p, R)))
+    kernels.summarise_batch(B, active, G, problem.quadratics, out)
+    return out
+
+
+class FusedPatterns:
+    """No split term, or the PARAFAC2 term alone: everything in compiled passes."""
+
+    def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
+        n, R, K, _ = B.shape
+        self.B = B
+        self.problem = problem
+        self.split = bool(problem.b.splits)
+        self.rounds = settings.inner if self.split else 1
+        self.S, self.Y, self.S_before, self.Y_before = (B.copy() if self.split else B for _ in range(4))
+        self.T = np.zeros((n, K, R, R))
+        self.explicit = np.ones((n, K), np.uint8)
+        self.Delta = np.stack([_first_delta(B[i]) for i in range(n)])
+
+    def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
+        """See PatternBlock."""
+        rho = slice_weights(N, C, weight) if self.split else np.zeros((len(active), self.B.shape[2]))
+        limit = 0.1 * float(np.sqrt(np.finfo(self.B.dtype).eps))
+        rounds = Rounds(0, self.rounds, self.split, limit)
+        done = np.zeros(len(active), np.int64)
+        ev = self._arrays()
+        unswept = np.ones(len(active), dtype=bool)
+        while unswept.any():
+            before = done.copy()
+            kernels.update_batch(ev, active, G, N, C, rho, self.problem.quadratics, rounds, done)
+            unswept = self.split & (done > before) & (self.explicit[active, 0] == kernels.UNSWEPT)
+            for p in np.flatnonzero(unswept):
+                self._careful_sweep(int(active[p]), rho[p])
+            unswept &= done < self.rounds
+
+    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
+        """See PatternBlock."""
+        gap = np.zeros(len(active))
+        if self.split:
+            kernels.carry_batch(self._arrays(), self.S_before, self.Y_before, active, scale, momentum, gap)
+        else:
+            self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
+        return np.sqrt(gap)
+
+    def stiffen(self, i: int, factor: float) -> None:
+        """See PatternBlock."""
+        if self.split:
+            for S, Y in ((self.S, self.Y), (self.S_before, self.Y_before)):
+                S[i] = Y[i] + (S[i] - Y[i]) / factor
+
+    def split_value(self, i: int, term: int, component: int | None) -> float:
+        """The PARAFAC2 term is a constraint: it has no value."""
+        return 0.0
+
+    def _arrays(self) -> Evolving:
+        return Evolving(self.S, self.Y, self.B, self.T, self.explicit, self.Delta)
+
+    def _careful_sweep(self, i: int, rho: FloatArray) -> None:
+        """The sweep by singular values, for patterns too nearly collinear for cross products."""
+        slices = self.S[i].transpose(1, 2, 0).astype(np.float64)
+        aux, self.Delta[i] = proximal.parafac2_sweep(slices, rho, self.Delta[i])
+        self.Y[i] = aux.transpose(2, 0, 1)
+        self.explicit[i] = 1
+
+
+def _first_delta(B: FloatArray) -> FloatArray:
+    slices = B.transpose(1, 2, 0).astype(np.float64)
+    return proximal.mean_cross_product_root(slices, np.ones(len(slices)))
+
+
+class StaticPatterns:
+    """Patterns that are the same in all slices: one exact least-squares solve."""
+
+    def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
+        self.B = B
+        self.ridge = float(problem.b.diagonal.sum())
+
+    def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
+        """See PatternBlock."""
+        H = N * (C @ C.transpose(0, 2, 1))
+        trace = np.trace(H, axis1=1, axis2=2)[:, None, None]
+        H = H + (self.ridge + 1e-15 * trace + 1e-300) * np.eye(N.shape[1])
+        right = np.einsum("prkj,prk->prj", G, C)
+        self.B[active] = np.linalg.solve(H, right)[:, :, None, :]
+
+    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
+        """See PatternBlock."""
+        self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
+        return np.zeros(len(active))
+
+    def stiffen(self, i: int, factor: float) -> None:
+        """Nothing is split."""
+
+    def split_value(self, i: int, term: int, component: int | None) -> float:
+        """Being static is a constraint: it has no value."""
+        return 0.0
+
+
+class SplitPatterns:
+    """Any terms at all: an auxiliary and a dual variable for each, in plain NumPy, start by start."""
+
+    def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
+        self.B = B
+        self.problem = problem
+        self.settings = settings
+        self.terms = problem.b.splits
+        self.aux = [B.copy() for _ in self.terms]
+        self.dual = [np.zeros_like(B) for _ in self.terms]
+        self._before = [array.copy() for array in (*self.aux, *self.dual)]
+        self.states: list[list[Any]] = [[None] * len(B) for _ in self.terms]
+
+    def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
+        """See PatternBlock."""
+        rho = slice_weights(N, C, weight)
+        for p, i in enumerate(active):
+            right = (G[p] * C[p][:, :, None]).astype(self.B.dtype, copy=False)
+            half = 0.5 * rho[p][None, :, None]
+            for _ in range(self.settings.inner):
+                pull = sum(aux[i] - dual[i] for aux, dual in zip(self.aux, self.dual))
+                target = np.ascontiguousarray(right + half * pull, dtype=self.B.dtype)
+                kernels.solve_quadratic(
+                    self.B[i], target, N[p], C[p], 0.5 * len(self.terms) * rho[p], self.problem.quadratics
+                )
+                if self._prox(int(i), rho[p]) < self.settings.inner_tol:
+                    break
+
+    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
+        """See PatternBlock."""
+        gap = np.zeros(len(active))
+        for p, i in enumerate(active):
+            for aux in self.aux:
+                gap[p] = max(gap[p], float(np.linalg.norm(self.B[i] - aux[i])))
+            factor = scale[p][:, None, None].astype(self.B.dtype)
+            self.B[i] *= factor
+            for array, before in zip((*self.aux, *self.dual), self._before):
+                new = array[i] * factor
+                array[i] = new + momentum[p] * (new - before[i])
+                before[i] = new
+            self._rescale_states(int(i), scale[p])
+        return gap
+
+    def stiffen(self, i: int, factor: float) -> None:
+        """See PatternBlock."""
+        for array in (*self.dual, *self._before[len(self.aux) :]):
+            array[i] /= factor
+
+    def split_value(self, i: int, term: int, component: int | None) -> float:
+        """See PatternBlock; a constraint that is not met yet has the value of its auxiliary."""
+        chosen = slice(None) if component is None else slice(component, component + 1)
+        value = self.terms[term].value(self.B[i, chosen].transpose(1, 2, 0))
+        if np.isfinite(value):
+            return value
+        return self.terms[term].value(self.aux[term][i, chosen].transpose(1, 2, 0))
+
+    def _prox(self, i: int, rho: FloatArray) -> float:
+        worst = 0.0
+        norm = max(float(np.linalg.norm(self.B[i])), 1e-300)
+        for t, term in enumerate(self.terms):
+            v = (self.B[i] + self.dual[t][i]).transpose(1, 2, 0)
+            aux, self.states[t][i] = term.prox(v, rho, self.states[t][i])
+            self.aux[t][i] = aux.transpose(2, 0, 1)
+            gap = self.B[i] - self.aux[t][i]
+            self.dual[t][i] += gap
+            worst = max(worst, float(np.linalg.norm(gap)) / norm)
+        return worst
+
+    def _rescale_states(self, i: int, scale: FloatArray) -> None:
+        for t, term in enumerate(self.terms):
+            if isinstance(term.penalty, Parafac2) and self.states[t][i] is not None:
+                self.states[t][i] = self.states[t][i] * scale
+
+
+def pattern_block(B: FloatArray, problem: Problem, settings: Settings) -> PatternBlock:
+    """Choose the fastest block that can do what the terms ask."""
+    if problem.static:
+        return StaticPatterns(B, problem, settings)
+    if problem.fused and settings.absorb:
+        return FusedPatterns(B, problem, settings)
+    return SplitPatterns(B, problem, settings)

@@ -1,0 +1,186 @@
+"""What is minimised: data, rank and the terms of each mode, in units in which the data have norm one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tparafac2.data import FloatArray, SliceData
+from tparafac2.penalties import NonNegative, Parafac2, Penalty, Quadratic, Static
+from tparafac2.solver.kernels import Quadratics
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A penalty seen in the solver's units: g(unit * x) / norm^2."""
+
+    penalty: Penalty
+    unit: float
+    norm: float
+
+    @property
+    def degree(self) -> int | None:
+        """Degree of the penalty itself."""
+        return self.penalty.degree
+
+    @property
+    def exact(self) -> bool:
+        """Exactness of the penalty itself."""
+        return self.penalty.exact
+
+    def value(self, x: FloatArray) -> float:
+        """Value of the penalty in the solver's units."""
+        return self.penalty.value(x * self.unit) / self.norm / self.norm
+
+    def prox(self, v: FloatArray, rho: FloatArray, state: Any = None) -> tuple[FloatArray, Any]:
+        """Prox in the solver's units; the state stays in the user's."""
+        ratio = self.norm / self.unit
+        x, state = self.penalty.prox(v * self.unit, rho * ratio * ratio, state)
+        return x / self.unit, state
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms of one mode, sorted by how the solver treats them.
+
+    Attributes
+    ----------
+    diagonal, off : ndarray
+        All absorbed quadratic terms together, as bands over the leading index.
+    splits : tuple of penalties
+        Terms that get an auxiliary variable each.
+    everything : tuple of penalties
+        All terms, in the solver's units, for the value of the objective.
+    """
+
+    diagonal: FloatArray
+    off: FloatArray
+    splits: tuple[Scaled, ...]
+    everything: tuple[Scaled, ...]
+
+    @property
+    def ridge(self) -> float:
+        """Weight of the absorbed norm penalty, for modes without coupling."""
+        return float(self.diagonal[0])
+
+    def only(self, kind: type) -> bool:
+        """Whether the one split term is of this kind."""
+        return len(self.splits) == 1 and isinstance(self.splits[0].penalty, kind)
+
+    @property
+    def scalable(self) -> bool:
+        """Whether components may be rescaled: every term is of degree 2 or a cone."""
+        return all(term.degree in (0, 2) for term in self.everything)
+
+
+def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) -> Terms:
+    """Absorb what is quadratic (with coupling between neighbours only where the mode allows it)."""
+    diagonal, off = np.zeros(n), np.zeros(max(n - 1, 0))
+    splits: list[Scaled] = []
+    for term in terms:
+        bands = _bands(term, n)
+        couples = bands is not None and bool(bands[1].any())
+        # A plain norm penalty is part of the least squares in the paper too; coupling gets an auxiliary there.
+        if bands is None or (couples and not (absorb and coupled)):
+            splits.append(term)
+        else:
+            diagonal += bands[0]
+            off += bands[1]
+    return Terms(diagonal, off, tuple(splits), tuple(terms))
+
+
+def _bands(term: Scaled, n: int) -> tuple[FloatArray, FloatArray] | None:
+    if not isinstance(term.penalty, Quadratic):
+        return None
+    ratio = (term.unit / term.norm) ** 2
+    diagonal, off = term.penalty.bands(n)
+    return np.asarray(diagonal) * ratio, np.asarray(off) * ratio
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Minimise ||X_k - A D_k B_k'||^2 summed over k, plus the terms of A, B and C.
+
+    Attributes
+    ----------
+    data : SliceData
+    rank : int
+    a, b, c : Terms
+    fixed_strengths : bool
+        Whether C is all ones and not updated.
+    unit : float
+        The user's factors are `unit` times the solver's.
+    """
+
+    data: SliceData
+    rank: int
+    a: Terms
+    b: Terms
+    c: Terms
+    fixed_strengths: bool
+    unit: float
+
+    @property
+    def quadratics(self) -> Quadratics:
+        """Absorbed terms on the patterns, for the kernels."""
+        return Quadratics(self.b.diagonal, self.b.off)
+
+    @property
+    def static(self) -> bool:
+        """Whether patterns are the same in all slices, and nothing else is asked of them."""
+        return self.b.only(Static)
+
+    @property
+    def fused(self) -> bool:
+        """Whether the compiled pattern update applies."""
+        return not self.b.splits or self.b.only(Parafac2)
+
+    @property
+    def parafac2(self) -> bool:
+        """Whether the PARAFAC2 constraint is among the terms."""
+        return any(isinstance(term.penalty, Parafac2) for term in self.b.splits)
+
+
+def build_problem(
+    data: SliceData,
+    rank: int,
+    penalties: tuple[Sequence[Penalty], Sequence[Penalty], Sequence[Penalty]],
+    *,
+    fixed_strengths: bool = False,
+    absorb: bool = True,
+) -> Problem:
+    """Put the user's terms in the solver's units and sort them.
+
+    Parameters
+    ----------
+    data : SliceData
+    rank : int
+    penalties : three sequences
+        Terms on loadings, patterns and strengths, in the user's units.
+    fixed_strengths : bool
+        Fix C to one, as in coupled matrix factorisation.
+    absorb : bool
+        See `Settings`.
+
+    Returns
+    -------
+    Problem
+    """
+    K, I, _ = data.shape  # noqa: E741
+    unit = data.scale ** (1 / 2 if fixed_strengths else 1 / 3)
+    a, b, c = ([Scaled(term, unit, data.scale) for term in terms] for terms in penalties)
+    return Problem(
+        data=data,
+        rank=rank,
+        a=sort_terms(a, I, absorb=absorb, coupled=False),
+        b=sort_terms(b, K, absorb=absorb, coupled=True),
+        c=sort_terms(c, K, absorb=absorb, coupled=False),
+        fixed_strengths=fixed_strengths,
+        unit=unit,
+    )
+
+
+def nonnegative_only(terms: Terms) -> bool:
+    """Whether non-negativity is all that is asked beside norm penalties."""
+    return terms.only(NonNegative)

@@ -1,0 +1,132 @@
+"""Loadings and strengths: blocks whose rows meet only in the terms on them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data import FloatArray
+from tparafac2.penalties import NonNegative
+from tparafac2.solver.kernels import nonnegative_rows
+from tparafac2.solver.problem import Terms, nonnegative_only
+from tparafac2.solver.settings import Settings
+
+Starts = NDArray[np.intp]
+
+
+class RowBlock:
+    """One factor of all starts: `values` (n, R, m), solved row by row of m.
+
+    The subproblem of a row x is x'Hx - 2f'x plus the terms. Without terms, or with non-negativity alone,
+    it is solved exactly; any other term gets an auxiliary and a dual variable (ADMM).
+
+    Parameters
+    ----------
+    values : ndarray (n, R, m)
+        Where the starts begin.
+    terms : Terms
+    settings : Settings
+    """
+
+    def __init__(self, values: FloatArray, terms: Terms, settings: Settings) -> None:
+        self.values = np.array(values, dtype=np.float64)
+        self.before = self.values.copy()
+        self.terms = terms
+        self.settings = settings
+        self.clip = settings.absorb and nonnegative_only(terms)
+        splits = () if self.clip else terms.splits
+        self.splits = splits
+        self.aux = [self.values.transpose(0, 2, 1).copy() for _ in splits]
+        self.dual = [np.zeros_like(aux) for aux in self.aux]
+        self._carried_before = [array.copy() for array in (*self.aux, *self.dual)]
+        self.states: list[list[Any]] = [[None] * len(self.values) for _ in splits]
+
+    def update(self, active: Starts, H: FloatArray, F: FloatArray) -> None:
+        """Solve for the active starts: H (p, m or 1, R, R) and F (p, R, m)."""
+        if self.splits:
+            for p, i in enumerate(active):
+                self._admm(int(i), H[p], F[p].T)
+        elif self.clip:
+            self._nonnegative(active, H, F)
+        else:
+            self._least_squares(active, H, F)
+
+    def gaps(self, active: Starts) -> FloatArray:
+        """Largest ||x - aux|| / ||x|| over the split terms."""
+        worst = np.zeros(len(active))
+        x = self.before[active].transpose(0, 2, 1)
+        norms = np.maximum(np.linalg.norm(x, axis=(1, 2)), 1e-300)
+        for t in range(len(self.splits)):
+            aux = self._carried_before[t][active]
+            worst = np.maximum(worst, np.linalg.norm(x - aux, axis=(1, 2)) / norms)
+        return worst
+
+    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> None:
+        """Rescale the components, remember the point, and go on from an extrapolated one."""
+        step = momentum[:, None, None]
+        new = self.values[active] * scale[:, :, None]
+        ahead = new + step * (new - self.before[active])
+        self.values[active] = np.maximum(ahead, 0.0) if self.clip else ahead
+        self.before[active] = new
+        for t, array in enumerate((*self.aux, *self.dual)):
+            new = array[active] * scale[:, None, :]
+            ahead = new + step * (new - self._carried_before[t][active])
+            is_aux = t < len(self.splits)
+            if is_aux and isinstance(self.splits[t].penalty, NonNegative):
+                ahead = np.maximum(ahead, 0.0)
+            array[active] = ahead
+            self._carried_before[t][active] = new
+
+    def feasible(self, i: int) -> FloatArray:
+        """Factor (m, R) of start i that meets its constraint exactly (one of them, where there are several)."""
+        x = self.before[i].T
+        for t, term in enumerate(self.splits):
+            if not np.isfinite(term.value(x)):
+                x = self._carried_before[t][i]
+        return np.maximum(x, 0.0) if self.clip else x.copy()
+
+    def _least_squares(self, active: Starts, H: FloatArray, F: FloatArray) -> None:
+        lifted = self._lift(H, 0.0)
+        if H.shape[1] == 1:
+            self.values[active] = np.linalg.solve(lifted[:, 0], F)
+        else:
+            self.values[active] = np.linalg.solve(lifted, F.transpose(0, 2, 1)[..., None])[..., 0].transpose(
+                0, 2, 1
+            )
+
+    def _nonnegative(self, active: Starts, H: FloatArray, F: FloatArray) -> None:
+        lifted = self._lift(H, 0.0)
+        right = np.ascontiguousarray(F.transpose(0, 2, 1), dtype=np.float64)
+        x = np.ascontiguousarray(self.values[active].transpose(0, 2, 1))
+        R = x.shape[2]
+        if H.shape[1] == 1:
+            for p in range(len(active)):
+                nonnegative_rows(lifted[p], right[p], x[p])
+        else:
+            nonnegative_rows(lifted.reshape(-1, R, R), right.reshape(-1, R), x.reshape(-1, R))
+        self.values[active] = x.transpose(0, 2, 1)
+
+    def _lift(self, H: FloatArray, extra: float | FloatArray) -> FloatArray:
+        """H plus norm penalties, and a trace of the unit matrix for components that are not there."""
+        R = H.shape[-1]
+        trace = np.trace(H, axis1=-2, axis2=-1)[..., None, None]
+        return H + (self.terms.ridge + extra + 1e-15 * trace + 1e-300) * np.eye(R)
+
+    def _admm(self, i: int, H: FloatArray, F: FloatArray) -> None:
+        R = H.shape[-1]
+        trace = np.trace(H, axis1=-2, axis2=-1)
+        rho = np.broadcast_to(np.maximum(trace, 0.01 * trace.mean() + 1e-300) / R, len(F)).copy()
+        weight = (0.5 * len(self.splits) * rho)[: len(H), None, None]
+        inverse = np.linalg.inv(self._lift(H, weight))
+        for _ in range(self.settings.inner):
+            pull = sum(aux[i] - dual[i] for aux, dual in zip(self.aux, self.dual))
+            x = np.einsum("mr,mrs->ms", F + 0.5 * rho[:, None] * pull, np.broadcast_to(inverse, (len(F), R, R)))
+            worst = 0.0
+            for t, term in enumerate(self.splits):
+                self.aux[t][i], self.states[t][i] = term.prox(x + self.dual[t][i], rho, self.states[t][i])
+                gap = x - self.aux[t][i]
+                self.dual[t][i] += gap
+                worst = max(worst, float(np.linalg.norm(gap) / max(np.linalg.norm(x), 1e-300)))
+            if worst < self.settings.inner_tol:
+                break
+        self.values[i] = x.T

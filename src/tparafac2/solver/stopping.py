@@ -1,0 +1,58 @@
+"""When a start may stop, and when its penalty weight must rise."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.solver.settings import Settings
+
+_PATIENCE = 30  # iterations without a tenth less gap, after which the gap counts as stalled
+_EXACT_FIT = 1e-12  # objectives below this share of ||X||^2 are compared with it instead of with themselves
+
+
+class StopRule:
+    """The objective has stopped changing over a window, and every gap is small.
+
+    Parameters
+    ----------
+    n : int
+        Number of starts.
+    settings : Settings
+    """
+
+    def __init__(self, n: int, settings: Settings) -> None:
+        self.settings = settings
+        self.recent = np.full((settings.window + 1, n), np.nan)
+
+    def step(
+        self, active: NDArray[np.intp], objective: NDArray[np.float64], gap: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Whether each active start may stop, after this objective and this largest gap."""
+        self.recent[:-1, active] = self.recent[1:, active]
+        self.recent[-1, active] = objective
+        seen = self.recent[:, active]
+        spread = seen.max(axis=0) - seen.min(axis=0)  # NaN until the window is full: never below tol
+        still = spread <= self.settings.tol * np.maximum(np.abs(objective), _EXACT_FIT)
+        return np.asarray(still & (gap < self.settings.feasibility_tol))
+
+
+class WeightRule:
+    """Double the penalty weight of a start whose gap stalls above the tolerance."""
+
+    def __init__(self, n: int, settings: Settings) -> None:
+        self.settings = settings
+        self.weight = np.full(n, settings.weight)
+        self.best = np.full(n, np.inf)
+        self.waited = np.zeros(n, dtype=int)
+
+    def step(self, active: NDArray[np.intp], gap: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Starts whose weight was doubled just now."""
+        better = gap < 0.9 * self.best[active]
+        self.best[active] = np.where(better, gap, self.best[active])
+        self.waited[active] = np.where(better, 0, self.waited[active] + 1)
+        # A tenth of the tolerance: a gap that hovers just below it is not feasible to spare.
+        stalled = (self.waited[active] >= _PATIENCE) & (gap > 0.1 * self.settings.feasibility_tol)
+        raised = active[stalled] if self.settings.adapt_weight else active[:0]
+        self.weight[raised] *= 2.0
+        self.waited[raised] = 0
+        self.best[raised] = gap[stalled] if self.settings.adapt_weight else self.best[raised]
+        return np.asarray(raised)
