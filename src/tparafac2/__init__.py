@@ -1,3 +1,56 @@
-"""Find patterns that change in time."""
+"""Find patterns that change in time.
+
+>>> import tparafac2 as tp
+>>> data = tp.synthetic.easy(seed=0, shape=(30, 24, 8))
+>>> model = tp.TParafac2(rank=3, n_starts=3, random_state=0).fit(data.X)
+>>> model.A_.shape, model.B_.shape, model.C_.shape
+((30, 3), (8, 24, 3), (8, 3))
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tparafac2 import data, metrics, penalties, synthetic
+    from tparafac2.models import (
+        CP,
+        ConvergenceWarning,
+        NotFittedError,
+        Parafac2,
+        TemporalCMF,
+        TParafac2,
+        load,
+    )
 
 __version__ = "0.1.0"
+
+_MODULES = ("data", "metrics", "penalties", "synthetic")
+_MODELS = ("CP", "ConvergenceWarning", "NotFittedError", "Parafac2", "TParafac2", "TemporalCMF", "load")
+
+__all__ = [
+    "CP",
+    "ConvergenceWarning",
+    "NotFittedError",
+    "Parafac2",
+    "TParafac2",
+    "TemporalCMF",
+    "__version__",
+    "data",
+    "load",
+    "metrics",
+    "penalties",
+    "synthetic",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Heavy parts load when they are used, so that `import tparafac2` costs next to nothing.
+    if name in _MODULES:
+        return import_module(f"tparafac2.{name}")
+    if name in _MODELS:
+        return getattr(import_module("tparafac2.models"), name)
+    raise AttributeError(f"module 'tparafac2' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

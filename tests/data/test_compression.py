@@ -4,11 +4,11 @@ import pytest
 from tparafac2.data import DenseData, compress
 
 
-def _data(K: int, I: int, J: int, dtype: type = np.float64) -> DenseData:  # noqa: E741
+def _data(K: int, I: int, J: int, dtype: type = np.float64) -> DenseData:
     return DenseData.from_slices(np.random.default_rng(0).normal(size=(K, I, J)), dtype=dtype)
 
 
-def _low_rank(K: int, I: int, J: int, rank: int) -> DenseData:  # noqa: E741
+def _low_rank(K: int, I: int, J: int, rank: int) -> DenseData:
     rng = np.random.default_rng(1)
     return DenseData.from_slices(rng.normal(size=(K, I, rank)) @ rng.normal(size=(rank, J)))
 

@@ -12,7 +12,7 @@ SIZES = st.integers(1, 6)
 
 def _problem(seed: int, n: int, R: int, shape: tuple[int, int, int]) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(seed)
-    K, I, J = shape  # noqa: E741
+    K, I, J = shape
     return rng.normal(size=shape), rng.normal(size=(n, R, I)), rng.normal(size=(n, R, K, J))
 
 

@@ -89,11 +89,11 @@ def compress(data: DenseData, rank: int, *, columns: bool, rows: bool) -> Compre
     if rank < 1:
         raise ValueError(f"rank must be at least 1; got {rank}.")
     row_basis = column_basis = None
-    K, I, J = data.shape  # noqa: E741
+    K, I, J = data.shape
     if rows and max(K * J, rank) <= _WORTHWHILE * I:
         row_basis, coordinates = _common_basis(data.values.reshape(I, K * J).T, at_least=rank)
         data = _same_kind(data, coordinates.T.reshape(-1, K, J))
-    K, I, J = data.shape  # noqa: E741
+    K, I, J = data.shape
     if columns and data.widths is None and max(K * I, K * rank) <= _WORTHWHILE * J:
         column_basis, coordinates = _common_basis(data.values.reshape(I * K, J), at_least=K * rank)
         data = _same_kind(data, coordinates.reshape(I, K, -1))

@@ -88,7 +88,7 @@ class DenseData:
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of slices, rows and columns: (K, I, J)."""
-        I, K, J = self.values.shape  # noqa: E741
+        I, K, J = self.values.shape
         return K, I, J
 
     @property
@@ -106,7 +106,7 @@ class DenseData:
     ) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I); `model` is ignored."""
         _require_tail("At", At, self.values.shape[:1])
-        n, R, I = At.shape  # noqa: E741
+        n, R, I = At.shape
         out = self._output(out, (n, R, *self.values.shape[1:]))
         left = At.astype(self.dtype, copy=False).reshape(n * R, I)
         np.matmul(left, self._rows_by_rest, out=out.reshape(n * R, -1))

@@ -67,7 +67,7 @@ class Labels:
 
     def check(self, shape: tuple[int, int, int]) -> None:
         """Refuse labels that do not fit data of shape (K, I, J)."""
-        K, I, J = shape  # noqa: E741
+        K, I, J = shape
         self.coordinate("rows", I)
         self.coordinate("columns", J)
         self.coordinate("time", K)

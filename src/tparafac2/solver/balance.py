@@ -7,6 +7,7 @@ two the best split makes all of them equal, to their geometric mean.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
 
@@ -32,8 +33,8 @@ class Costs(NamedTuple):
     @property
     def total(self) -> FloatArray:
         """Sum over modes and components."""
-        total = self.a.sum(axis=1) + self.b.sum(axis=1)
-        return total if self.c is None else total + self.c.sum(axis=1)
+        modes = [mode for mode in self if mode is not None]
+        return np.asarray(np.sum(modes, axis=(0, 2)))
 
 
 def no_scaling(costs: Costs) -> Scales:
@@ -58,7 +59,8 @@ def best_scaling(costs: Costs, sizes: Costs) -> Scales:
     """
     # A component that costs nothing in some mode has no best split; its norms are balanced.
     free = (costs.a <= 0) | (costs.b <= 0) | ((costs.c <= 0) if costs.c is not None else False)
-    modes = [np.where(free, size, cost) for cost, size in zip(costs, sizes) if cost is not None]
+    pairs = [(cost, size) for cost, size in zip(costs, sizes) if cost is not None and size is not None]
+    modes = [np.where(free, size, cost) for cost, size in pairs]
     alive = np.all([mode > 0 for mode in modes], axis=0)
     safe = [np.where(alive, mode, 1.0) for mode in modes]
     common = np.exp(sum(np.log(mode) for mode in safe) / len(safe))
@@ -70,7 +72,7 @@ def best_scaling(costs: Costs, sizes: Costs) -> Scales:
     return Scales(scales[0], scales[1], c, after.sum(axis=1))
 
 
-def remove_vanished(scales: Scales, sizes: Costs) -> tuple[Scales, FloatArray]:
+def remove_vanished(scales: Scales, sizes: Costs) -> tuple[Scales, NDArray[np.bool_]]:
     """Set components without weight to exactly zero; also tells which they are (p, R).
 
     Zero is absorbing and the last digits of a vanishing component are noise, so nothing is lost.

@@ -1,6 +1,7 @@
 """What is given back is feasible, and its objective is evaluated where it is."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
 from tparafac2.penalties import NonNegative, Parafac2, Static, proximal
@@ -16,12 +17,12 @@ def finish(problem: Problem, run: Run, settings: Settings) -> Run:
     """Project the patterns onto their constraints and evaluate the objective there."""
     if not all(np.isfinite(factor).all() for factor in (run.A, run.B, run.C)):
         return run._replace(status=Status.NOT_FINITE, objective=np.inf, sse=np.inf)
-    B = feasible_patterns(problem, run.B)
+    B = feasible_patterns(problem, run.B.astype(np.float64, copy=False))
     objective, sse = evaluate(problem, run.A, B, run.C)
     return run._replace(B=B, objective=objective, sse=sse, gaps=run.trace.gaps())
 
 
-def feasible_patterns(problem: Problem, B: FloatArray) -> FloatArray:
+def feasible_patterns(problem: Problem, B: NDArray[np.float64]) -> NDArray[np.float64]:
     """The patterns (K, J, R), moved onto the constraints on them.
 
     Where non-negativity and the PARAFAC2 constraint are both asked for, the two are met in turn; signs

@@ -1,8 +1,8 @@
-"""The compiled heart: one start at a time, nothing but loops.
+"""The compiled heart: nothing but loops, one start after the other.
 
-Layout. Patterns are (R, K, J) with J contiguous, so every inner loop runs over neighbouring numbers and
-is vectorised by the compiler. Small matrices, one per slice, are (R, R, K) while they are computed (the
-loops then run over slices) and (K, R, R) where they act on rows as scalars.
+Layout. The patterns of a start are (R, K, J) with J contiguous, so every inner loop runs over neighbouring
+numbers and is vectorised by the compiler. Small matrices, one per slice, are (R, R, K) while they are
+computed (the loops then run over slices) and (K, R, R) where they act on rows as scalars.
 
 The PARAFAC2 term. With S_k = B_k + dual_k, the sweep gives aux_k = S_k T_k for an R x R matrix T_k, so aux
 and dual never need arrays of their own between inner iterations: aux = S T and dual = S - S T. Where T_k
@@ -31,23 +31,23 @@ def kernel(function: Any) -> Any:
 
 
 class Evolving(NamedTuple):
-    """Arrays of one start's pattern update, all written in place."""
+    """Arrays of the pattern update of n starts, all written in place."""
 
-    S: Array  # (R, K, J) aux + dual
-    Y: Array  # (R, K, J) aux, where explicit
-    B: Array  # (R, K, J)
-    T: Array  # (K, R, R) aux_k = S_k T_k, where not explicit
-    explicit: Array  # (K,) uint8
-    Delta: Array  # (R, R)
+    S: Array  # (n, R, K, J) aux + dual
+    Y: Array  # (n, R, K, J) aux, where explicit
+    B: Array  # (n, R, K, J)
+    T: Array  # (n, K, R, R) aux_k = S_k T_k, where not explicit
+    explicit: Array  # (n, K) uint8
+    Delta: Array  # (n, R, R)
 
 
 class Summary(NamedTuple):
-    """What the other blocks need to know of one start's new patterns."""
+    """What the other blocks need to know of the new patterns of p starts."""
 
-    gram: Array  # (K, R, R)  B_k' B_k
-    cross: Array  # (R, K)  diag(A' X_k B_k)
-    norms: Array  # (R,)  ||b_r||^2
-    bands: Array  # (R,)  value of the absorbed quadratic terms
+    gram: Array  # (p, K, R, R)  B_k' B_k
+    cross: Array  # (p, R, K)  diag(A' X_k B_k)
+    norms: Array  # (p, R)  ||b_r||^2
+    bands: Array  # (p, R)  value of the absorbed quadratic terms
 
 
 class Quadratics(NamedTuple):
@@ -60,10 +60,34 @@ class Quadratics(NamedTuple):
 class Rounds(NamedTuple):
     """Which inner iterations to do."""
 
-    first: int
-    last: int
+    wanted: int
+    done: Array  # (p,) so far
     split: bool  # whether the PARAFAC2 term is there
     collinear: float  # pivot, relative to the diagonal, below which cross products are not trusted
+
+
+class Span(NamedTuple):
+    """Some neighbouring columns, unsigned, and room for one slice of them."""
+
+    first: np.uint64
+    width: np.uint64
+    split: bool
+    scratch: Array  # (R, 1, width)
+
+
+class Rows(NamedTuple):
+    """The rows of one slice, from some column on."""
+
+    array: Array  # (R, K, J)
+    k: int | np.int64
+    first: np.uint64
+
+
+class Before(NamedTuple):
+    """S and Y of the last iteration, rescaled but not extrapolated."""
+
+    S: Array  # (n, R, K, J)
+    Y: Array  # (n, R, K, J)
 
 
 @kernel
@@ -76,59 +100,55 @@ def clear(x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def mix(out, ko, oo, X, kx, ox, coef, w):  # type: ignore[no-untyped-def]
-    """out[r] = sum_s coef[s, r] X[s] for all r, on w neighbouring columns.
+def mix(out, src, coef, w):  # type: ignore[no-untyped-def]
+    """out[r] = sum_s coef[s, r] src[s] for all r, on w neighbouring columns.
 
     Offsets and widths are unsigned throughout: an index that could be negative is not vectorised, and
     slicing the rows out would cost more than the work on them. Two results from three rows at a time is
     the most that the compiler still vectorises (every pair of pointers is checked for overlap).
     """
+    Y, ko, oo = out.array, out.k, out.first
+    X, kx, ox = src.array, src.k, src.first
     R = X.shape[0]
-    for r in range(R):
+    for r in range(0, R, 2):
         if R < 3:
-            a = coef[0, r]
-            for j in range(w):
-                out[r, ko, oo + j] = a * X[0, kx, ox + j]
-            add_rows(out, r, ko, oo, X, kx, ox, coef, 1.0, _ONE, w)
-        elif r % 2 == 0 and r + 1 < R:
+            for q in range(r, R):
+                a = coef[0, q]
+                for j in range(w):
+                    Y[q, ko, oo + j] = a * X[0, kx, ox + j]
+                add_rows(out, q, src, coef, 1.0, _ONE, w)
+        elif r + 1 < R:
             a, b, c = coef[0, r], coef[1, r], coef[2, r]
             d, e, f = coef[0, r + 1], coef[1, r + 1], coef[2, r + 1]
             for j in range(w):
                 x, y, z = X[0, kx, ox + j], X[1, kx, ox + j], X[2, kx, ox + j]
-                out[r, ko, oo + j] = a * x + b * y + c * z
-                out[r + 1, ko, oo + j] = d * x + e * y + f * z
-            add_rows(out, r, ko, oo, X, kx, ox, coef, 1.0, _THREE, w)
-            add_rows(out, r + 1, ko, oo, X, kx, ox, coef, 1.0, _THREE, w)
-        elif r % 2 == 0:
+                Y[r, ko, oo + j] = a * x + b * y + c * z
+                Y[r + 1, ko, oo + j] = d * x + e * y + f * z
+            add_rows(out, r, src, coef, 1.0, _THREE, w)
+            add_rows(out, r + 1, src, coef, 1.0, _THREE, w)
+        else:
             a, b, c = coef[0, r], coef[1, r], coef[2, r]
             for j in range(w):
-                out[r, ko, oo + j] = a * X[0, kx, ox + j] + b * X[1, kx, ox + j] + c * X[2, kx, ox + j]
-            add_rows(out, r, ko, oo, X, kx, ox, coef, 1.0, _THREE, w)
+                Y[r, ko, oo + j] = a * X[0, kx, ox + j] + b * X[1, kx, ox + j] + c * X[2, kx, ox + j]
+            add_rows(out, r, src, coef, 1.0, _THREE, w)
 
 
 @kernel
-def add_rows(out, r, ko, oo, X, kx, ox, coef, scale, s, w):  # type: ignore[no-untyped-def]
-    """out[r] += scale * sum over rows from s on of coef[s, r] X[s], up to three rows at a time."""
+def add_rows(out, r, src, coef, scale, s, w):  # type: ignore[no-untyped-def]
+    """out[r] += scale * sum over rows from s on of coef[s, r] src[s], up to three rows at a time."""
+    Y, ko, oo = out.array, out.k, out.first
+    X, kx, ox = src.array, src.k, src.first
     R = X.shape[0]
     while s + 3 <= R:
         a, b, c = scale * coef[s, r], scale * coef[s + 1, r], scale * coef[s + 2, r]
         for j in range(w):
-            out[r, ko, oo + j] += a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j] + c * X[s + 2, kx, ox + j]
+            Y[r, ko, oo + j] += a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j] + c * X[s + 2, kx, ox + j]
         s += 3
     while s < R:
         a = scale * coef[s, r]
         for j in range(w):
-            out[r, ko, oo + j] += a * X[s, kx, ox + j]
+            Y[r, ko, oo + j] += a * X[s, kx, ox + j]
         s += 1
-
-
-@kernel
-def dot(X, r, Y, s, k, o, w):  # type: ignore[no-untyped-def]
-    """<X[r], Y[s]> in slice k on w neighbouring columns, summed in double precision."""
-    total = 0.0
-    for j in range(w):
-        total += X[r, k, o + j] * Y[s, k, o + j]
-    return total
 
 
 @kernel
@@ -163,7 +183,10 @@ def add_gram(M, X, k, o, w):  # type: ignore[no-untyped-def]
             M[r + 2, s] += c
     for r in range(R - R % 3, R):
         for s in range(r, R):
-            M[r, s] += dot(X, r, X, s, k, o, w)
+            a = 0.0
+            for j in range(w):
+                a += X[r, k, o + j] * X[s, k, o + j]
+            M[r, s] += a
 
 
 @kernel
@@ -210,23 +233,26 @@ def block_width(K, R, J):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_rows(ev, G, C, E, half_rho, quad, split, o, w, f):  # type: ignore[no-untyped-def]
-    """New B on w columns from o on, given data and auxiliaries; S becomes the dual (if the term is split).
+def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped-def]
+    """New B of start i on a span of columns, from data and auxiliaries; S becomes the dual (if split).
 
     Minimises the least-squares part plus all quadratic terms exactly: a system that is block tridiagonal
     over slices, with R x R blocks that are the same for every column.
     """
-    B, S = ev.B, ev.S
-    R, K = B.shape[0], B.shape[1]
+    B, S, Y, f = ev.B[i], ev.S[i], ev.Y[i], span.scratch
+    R, K, o, w = B.shape[0], B.shape[1], span.first, span.width
     zero = np.uint64(0)
     for k in range(K):
-        if split:
-            read_aux(f, ev, k, o, w)
         before = max(k - 1, 0)
         coupling = quad.off[before] if k > 0 else 0.0
+        if span.split and not ev.explicit[i, k]:
+            mix(Rows(f, _ZERO, zero), Rows(S, k, o), ev.T[i, k], w)
         for r in range(R):
             c, h = C[r, k], half_rho[k]
-            if split:
+            if span.split:
+                if ev.explicit[i, k]:
+                    for j in range(w):
+                        f[r, 0, j] = Y[r, k, o + j]
                 for j in range(w):
                     dual = S[r, k, o + j] - f[r, 0, j]
                     f[r, 0, j] = G[r, k, o + j] * c + h * (f[r, 0, j] - dual) + coupling * B[r, before, o + j]
@@ -234,58 +260,23 @@ def solve_rows(ev, G, C, E, half_rho, quad, split, o, w, f):  # type: ignore[no-
             else:
                 for j in range(w):
                     f[r, 0, j] = G[r, k, o + j] * c + coupling * B[r, before, o + j]
-        mix(B, k, o, f, _ZERO, zero, E[k], w)
+        mix(Rows(B, k, o), Rows(f, _ZERO, zero), E[k], w)
     for k in range(K - 2, -1, -1):
         if quad.off[k] > 0.0:
             for r in range(R):
-                add_rows(B, r, k, o, B, k + 1, o, E[k], quad.off[k], _ZERO, w)
+                add_rows(Rows(B, k, o), r, Rows(B, k + 1, o), E[k], quad.off[k], _ZERO, w)
 
 
 @kernel
-def read_aux(f, ev, k, o, w):  # type: ignore[no-untyped-def]
-    """f = aux_k on w columns from o on, from where it is kept."""
-    if ev.explicit[k]:
-        for r in range(f.shape[0]):
-            for j in range(w):
-                f[r, 0, j] = ev.Y[r, k, o + j]
-    else:
-        mix(f, _ZERO, np.uint64(0), ev.S, k, o, ev.T[k], w)
-
-
-@kernel
-def add_dual(ev, M, o, w):  # type: ignore[no-untyped-def]
-    """S = B + dual and its cross products, on w columns from o on."""
-    S, B = ev.S, ev.B
-    R, K = B.shape[0], B.shape[1]
+def add_dual(ev, i, M, span):  # type: ignore[no-untyped-def]
+    """S = B + dual and its cross products, for start i on a span of columns."""
+    S, B = ev.S[i], ev.B[i]
+    R, K, o, w = B.shape[0], B.shape[1], span.first, span.width
     for k in range(K):
         for r in range(R):
             for j in range(w):
                 S[r, k, o + j] += B[r, k, o + j]
         add_gram(M[k], S, k, o, w)
-
-
-@kernel
-def summarise(B, G, quad, out):  # type: ignore[no-untyped-def]
-    """Fill `out` (all zero) with what the other blocks need to know of one start's patterns."""
-    R, K = B.shape[0], B.shape[1]
-    o, w = np.uint64(0), np.uint64(B.shape[2])
-    for k in range(K):
-        before = max(k - 1, 0)
-        coupling = quad.off[before] if k > 0 else 0.0
-        excess = quad.diagonal[k] - coupling - (quad.off[k] if k < K - 1 else 0.0)
-        add_gram(out.gram[k], B, k, o, w)
-        for r in range(R):
-            cross, step = 0.0, 0.0
-            for j in range(w):
-                b = B[r, k, j]
-                change = b - B[r, before, j]
-                cross += G[r, k, j] * b
-                step += change * change
-            out.cross[r, k] = cross
-            out.norms[r] += out.gram[k, r, r]
-            out.bands[r] += coupling * step + excess * out.gram[k, r, r]
-            for s in range(r):
-                out.gram[k, r, s] = out.gram[k, s, r]
 
 
 @kernel
@@ -429,163 +420,156 @@ class Sweep(NamedTuple):
 
 
 @kernel
-def parafac2_sweep(ev, rho, sw, limit):  # type: ignore[no-untyped-def]
-    """One sweep towards the PARAFAC2 set: P_k = polar(S_k Delta'), then Delta, then T_k. False: nothing done."""
-    Delta = ev.Delta
-    R, K = ev.S.shape[0], ev.S.shape[1]
-    if not factorise_grams(sw.M, sw.L, sw.Linv, limit):
-        return False
-    for k in range(K):
-        ev.explicit[k] = 0
-    small_polars(sw, Delta)
+def finish_sweep(ev, i, rho, sw):  # type: ignore[no-untyped-def]
+    """Delta = sum_k rho_k P_k' S_k / sum_k rho_k, and T_k = L_k^-T N_k Delta."""
+    Delta, T, Q = ev.Delta[i], ev.T[i], sw.Q
+    K, R = T.shape[0], T.shape[1]
     total = 0.0
     for k in range(K):
         total += rho[k]
-    new = np.zeros((R, R))
     for r in range(R):
         for s in range(R):
-            for i in range(s + 1):
+            entry = 0.0
+            for m in range(s + 1):
                 for k in range(K):
-                    new[r, s] += rho[k] * sw.N[i, r, k] * sw.L[s, i, k]
-    for r in range(R):
-        for s in range(R):
-            Delta[r, s] = new[r, s] / total
-    small_products(ev, sw)
-    return True
-
-
-@kernel
-def small_products(ev, sw):  # type: ignore[no-untyped-def]
-    """T_k = L_k^-T N_k Delta, from (R, R, K) to (K, R, R)."""
-    K, R = ev.T.shape[0], ev.T.shape[1]
-    Q = sw.Q
+                    entry += rho[k] * sw.N[m, r, k] * sw.L[s, m, k]
+            Delta[r, s] = entry / total
     for s in range(R):
         for q in range(R):
             for k in range(K):
                 Q[s, q, k] = 0.0
-            for i in range(s, R):
+            for m in range(s, R):
                 for k in range(K):
-                    Q[s, q, k] += sw.Linv[i, s, k] * sw.N[i, q, k]
+                    Q[s, q, k] += sw.Linv[m, s, k] * sw.N[m, q, k]
         for r in range(R):
             for k in range(K):
                 sw.work[0, k] = 0.0
             for q in range(R):
                 for k in range(K):
-                    sw.work[0, k] += Q[s, q, k] * ev.Delta[q, r]
+                    sw.work[0, k] += Q[s, q, k] * Delta[q, r]
             for k in range(K):
-                ev.T[k, s, r] = sw.work[0, k]
+                T[k, s, r] = sw.work[0, k]
+    for k in range(K):
+        ev.explicit[i, k] = 0
 
 
 @kernel
-def update_patterns(ev, G, N, C, rho, quad, rounds):  # type: ignore[no-untyped-def]
-    """New patterns of one start: exact if nothing is split, else ADMM iterations.
+def update_batch(ev, active, G, N, C, rho, quad, rounds):  # type: ignore[no-untyped-def]
+    """New patterns of every active start: exact if nothing is split, else ADMM iterations.
 
-    Returns how many iterations were done. Fewer than asked means that the sweep of the last one has to be
-    done by the caller, with more care than cross products allow; call again for the rest.
+    `rounds.done` counts the iterations. Fewer than asked means that the sweep of the last one (marked by
+    UNSWEPT) is left to the caller, with more care than cross products allow; call again for the rest.
     """
-    R, K, J = ev.B.shape
-    half_rho = np.empty(K)
-    for k in range(K):
-        half_rho[k] = 0.5 * rho[k]
+    R, K, J = ev.B.shape[1:]
     E = np.empty((K, R, R))
-    slice_inverses(E, N, C, half_rho, quad)
+    half_rho = np.empty(K)
     width = block_width(K, R, J)
     f = np.empty((R, 1, width), ev.B.dtype)
     small = np.zeros((5, R, R, K))
     sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
-    for r in range(R):
+    for p in range(active.shape[0]):
+        i = active[p]
         for k in range(K):
-            sw.V[r, r, k] = 1.0
-    for it in range(rounds.first, rounds.last):
-        clear(sw.M)
-        for first in range(0, J, width):
-            o, w = np.uint64(first), np.uint64(min(width, J - first))
-            solve_rows(ev, G, C, E, half_rho, quad, rounds.split, o, w, f)
+            half_rho[k] = 0.5 * rho[p, k]
+            for r in range(R):
+                for s in range(R):
+                    sw.V[r, s, k] = 1.0 if r == s else 0.0
+        slice_inverses(E, N[p], C[p], half_rho, quad)
+        while rounds.done[p] < rounds.wanted:
+            clear(sw.M)
+            for first in range(0, J, width):
+                span = Span(np.uint64(first), np.uint64(min(width, J - first)), rounds.split, f)
+                solve_rows(ev, i, G[p], C[p], E, half_rho, quad, span)
+                if rounds.split:
+                    add_dual(ev, i, sw.M, span)
+            rounds.done[p] += 1
             if rounds.split:
-                add_dual(ev, sw.M, o, w)
-        if rounds.split and not parafac2_sweep(ev, rho, sw, rounds.collinear):
-            ev.explicit[0] = UNSWEPT
-            return it + 1
-    return rounds.last
+                if not factorise_grams(sw.M, sw.L, sw.Linv, rounds.collinear):
+                    ev.explicit[i, 0] = UNSWEPT
+                    break
+                small_polars(sw, ev.Delta[i])
+                finish_sweep(ev, i, rho[p], sw)
+
+
+@kernel
+def summarise_batch(B, active, G, quad, out):  # type: ignore[no-untyped-def]
+    """Fill `out` (all zero) with what the other blocks need to know of the active starts' patterns."""
+    R, K, J = B.shape[1:]
+    o, w = np.uint64(0), np.uint64(J)
+    for p in range(active.shape[0]):
+        X, Gp = B[active[p]], G[p]
+        for k in range(K):
+            before = max(k - 1, 0)
+            coupling = quad.off[before] if k > 0 else 0.0
+            excess = quad.diagonal[k] - coupling - (quad.off[k] if k < K - 1 else 0.0)
+            add_gram(out.gram[p, k], X, k, o, w)
+            for r in range(R):
+                cross, step = 0.0, 0.0
+                for j in range(J):
+                    b = X[r, k, j]
+                    change = b - X[r, before, j]
+                    cross += Gp[r, k, j] * b
+                    step += change * change
+                norm = out.gram[p, k, r, r]
+                out.cross[p, r, k] = cross
+                out.norms[p, r] += norm
+                out.bands[p, r] += coupling * step + excess * norm
+                for s in range(r):
+                    out.gram[p, k, r, s] = out.gram[p, k, s, r]
+
+
+@kernel
+def carry_batch(ev, before, active, scale, momentum, gap):  # type: ignore[no-untyped-def]
+    """Rescale the components of the active starts, extrapolate S and Y, and take ||B - aux||^2 as gap."""
+    R, K, J = ev.B.shape[1:]
+    f = np.empty((R, 1, J), ev.B.dtype)
+    zero, w = np.uint64(0), np.uint64(J)
+    for p in range(active.shape[0]):
+        i = active[p]
+        B, S, Y, S_before, Y_before = ev.B[i], ev.S[i], ev.Y[i], before.S[i], before.Y[i]
+        m = momentum[p]
+        total = 0.0
+        for k in range(K):
+            if ev.explicit[i, k]:
+                for r in range(R):
+                    for j in range(J):
+                        f[r, 0, j] = Y[r, k, j]
+            else:
+                mix(Rows(f, _ZERO, zero), Rows(S, k, zero), ev.T[i, k], w)
+            ev.explicit[i, k] = 1
+            for r in range(R):
+                x = scale[p, r]
+                for j in range(J):
+                    b = B[r, k, j]
+                    total += (b - f[r, 0, j]) * (b - f[r, 0, j])
+                    B[r, k, j] = x * b
+                for j in range(J):
+                    new = x * S[r, k, j]
+                    S[r, k, j] = new + m * (new - S_before[r, k, j])
+                    S_before[r, k, j] = new
+                for j in range(J):
+                    new = x * f[r, 0, j]
+                    Y[r, k, j] = new + m * (new - Y_before[r, k, j])
+                    Y_before[r, k, j] = new
+        gap[p] = total
+        for r in range(R):
+            for s in range(R):
+                ev.Delta[i, r, s] *= scale[p, s]
 
 
 @kernel
 def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
     """B = argmin of the least-squares part with right-hand side F (R, K, J), all quadratic terms and rho."""
     R, K, J = B.shape
-    E = np.empty((K, R, R))
-    slice_inverses(E, N, C, half_rho, quad)
+    E = np.empty((1, K, R, R))
+    slice_inverses(E[0], N, C, half_rho, quad)
     width = block_width(K, R, J)
     f = np.empty((R, 1, width), B.dtype)
-    ones = np.ones((R, K))
-    ev = Evolving(B, B, B, E, np.empty(0, np.uint8), N)
+    whole = B.reshape((1, R, K, J))
+    ev = Evolving(whole, whole, whole, E, np.empty((1, K), np.uint8), E[0])
     for first in range(0, J, width):
-        o, w = np.uint64(first), np.uint64(min(width, J - first))
-        solve_rows(ev, F, ones, E, half_rho, quad, _NO, o, w, f)
-
-
-@kernel
-def carry(ev, S_before, Y_before, scale, momentum):  # type: ignore[no-untyped-def]
-    """Rescale the components, measure the gap, and extrapolate S and Y; returns ||B - aux||^2."""
-    B, S, Y = ev.B, ev.S, ev.Y
-    R, K, J = B.shape
-    width = min(J, 512)
-    f = np.empty((R, 1, width), B.dtype)
-    gap = 0.0
-    for k in range(K):
-        for first in range(0, J, width):
-            o, w = np.uint64(first), np.uint64(min(width, J - first))
-            read_aux(f, ev, k, o, w)
-            for r in range(R):
-                x = scale[r]
-                for j in range(w):
-                    b = B[r, k, o + j]
-                    gap += (b - f[r, 0, j]) * (b - f[r, 0, j])
-                    B[r, k, o + j] = x * b
-                for j in range(w):
-                    new = x * S[r, k, o + j]
-                    S[r, k, o + j] = new + momentum * (new - S_before[r, k, o + j])
-                    S_before[r, k, o + j] = new
-                for j in range(w):
-                    new = x * f[r, 0, j]
-                    Y[r, k, o + j] = new + momentum * (new - Y_before[r, k, o + j])
-                    Y_before[r, k, o + j] = new
-    for k in range(K):
-        ev.explicit[k] = 1
-    for r in range(R):
-        for s in range(R):
-            ev.Delta[r, s] *= scale[s]
-    return gap
-
-
-@kernel
-def one_start(ev, i):  # type: ignore[no-untyped-def]
-    """Arrays of start i out of those of a batch."""
-    return Evolving(ev.S[i], ev.Y[i], ev.B[i], ev.T[i], ev.explicit[i], ev.Delta[i])
-
-
-@kernel
-def update_batch(ev, active, G, N, C, rho, quad, rounds, done):  # type: ignore[no-untyped-def]
-    """`update_patterns` for every active start that is not done; `done` counts its iterations."""
-    for p in range(active.shape[0]):
-        if done[p] < rounds.last:
-            rest = Rounds(done[p], rounds.last, rounds.split, rounds.collinear)
-            done[p] = update_patterns(one_start(ev, active[p]), G[p], N[p], C[p], rho[p], quad, rest)
-
-
-@kernel
-def summarise_batch(B, active, G, quad, out):  # type: ignore[no-untyped-def]
-    """`summarise` for every active start."""
-    for p in range(active.shape[0]):
-        summarise(B[active[p]], G[p], quad, Summary(out.gram[p], out.cross[p], out.norms[p], out.bands[p]))
-
-
-@kernel
-def carry_batch(ev, S_before, Y_before, active, scale, momentum, gap):  # type: ignore[no-untyped-def]
-    """`carry` for every active start; `gap` takes ||B - aux||^2."""
-    for p in range(active.shape[0]):
-        i = active[p]
-        gap[p] = carry(one_start(ev, i), S_before[i], Y_before[i], scale[p], momentum[p])
+        span = Span(np.uint64(first), np.uint64(min(width, J - first)), False, f)
+        solve_rows(ev, 0, F, np.ones((R, K)), E[0], half_rho, quad, span)
 
 
 @kernel

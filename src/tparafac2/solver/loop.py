@@ -26,15 +26,15 @@ _CANCELLATION = 1e-6  # below this share of ||X||^2 the residual is computed fro
 class Info(NamedTuple):
     """What is reported of one iteration, for the active starts only."""
 
-    objective: FloatArray
-    gap_a: FloatArray
-    gap_b: FloatArray
-    gap_c: FloatArray
+    objective: NDArray[np.float64]
+    gap_a: NDArray[np.float64]
+    gap_b: NDArray[np.float64]
+    gap_c: NDArray[np.float64]
 
     @property
-    def gap(self) -> FloatArray:
+    def gap(self) -> NDArray[np.float64]:
         """The largest gap."""
-        return np.max([self.gap_a, self.gap_b, self.gap_c], axis=0)
+        return np.asarray(np.max([self.gap_a, self.gap_b, self.gap_c], axis=0))
 
 
 class Entry(NamedTuple):
@@ -71,12 +71,8 @@ def solve(
     batch = Batch(problem, starts, settings)
     interrupted = False
     while batch.active.size and batch.iteration < settings.max_iter and not interrupted:
-        try:
-            info = batch.step()
-            batch.stop(info)
-            interrupted = bool(watch and watch(batch.iteration, batch.momentum.last))
-        except KeyboardInterrupt:
-            interrupted = True
+        batch.stop(batch.step())
+        interrupted = bool(watch and watch(batch.iteration, batch.momentum.last))
     batch.close(interrupted)
     return [finish(problem, batch.point(i), settings) for i in range(len(starts))]
 
@@ -101,10 +97,12 @@ class Batch:
         self.log: list[Entry] = []
         self.iteration = 0
         self.began = time.perf_counter()
-        self.scalable = settings.balance and all(terms.scalable for terms in (problem.a, problem.b, problem.c))
+        self.scalable = settings.balance and all(
+            terms.scalable for terms in (problem.a, problem.b, problem.c)
+        )
 
     def step(self) -> Info:
-        """One outer iteration of all active starts: patterns, strengths, loadings; then scale and momentum."""
+        """One outer iteration of the active starts: patterns, strengths, loadings; scale and momentum."""
         active, problem = self.active, self.problem
         p = len(active)
         At, C = self.loadings.values[active], self.strengths.values[active]
@@ -146,7 +144,7 @@ class Batch:
 
     def close(self, interrupted: bool) -> None:
         """Say of the starts that were still going why they ended."""
-        gaps = self.log[-1].info.gap if self.log else []
+        gaps = self.log[-1].info.gap if self.log else np.empty(0)
         for i in self.active:
             if interrupted:
                 self.status[i] = Status.INTERRUPTED
@@ -173,7 +171,9 @@ class Batch:
     def _sse(self, H: FloatArray, accumulated: FloatArray, W: FloatArray) -> FloatArray:
         At = self.loadings.values[self.active]
         cross = (accumulated * At).sum(axis=(1, 2))
-        sse = self.problem.data.norm_squared - 2.0 * cross + (H * (At @ At.transpose(0, 2, 1))).sum(axis=(1, 2))
+        sse = (
+            self.problem.data.norm_squared - 2.0 * cross + (H * (At @ At.transpose(0, 2, 1))).sum(axis=(1, 2))
+        )
         tiny = (sse < _CANCELLATION) & np.isfinite(sse)
         if tiny.any():
             sse[tiny] = self.problem.data.residual_sse(At[tiny], W[tiny])
@@ -201,7 +201,8 @@ class Batch:
         if not self.problem.fixed_strengths:
             self.strengths.carry(active, scales.c, momentum)
         gap_b = self.patterns.carry(active, scales.b, momentum) / np.maximum(norm_b, 1e-300)
-        return Info(objective, self.loadings.gaps(active), gap_b, self.strengths.gaps(active))
+        gaps = (self.loadings.gaps(active), gap_b, self.strengths.gaps(active))
+        return Info(*(np.asarray(column, dtype=np.float64) for column in (objective, *gaps)))
 
     def _costs(self, summary: Summary) -> tuple[Costs, Costs]:
         """Penalties and squared norms of every component in every mode."""

@@ -3,11 +3,12 @@
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
 from tparafac2.penalties import Parafac2, proximal
 from tparafac2.solver import kernels
-from tparafac2.solver.kernels import Evolving, Rounds, Summary
+from tparafac2.solver.kernels import Before, Evolving, Rounds, Summary
 from tparafac2.solver.problem import Problem
 from tparafac2.solver.rows import Starts
 from tparafac2.solver.settings import Settings
@@ -33,11 +34,11 @@ class PatternBlock(Protocol):
         """Value of a split term at start i, in all or at one component."""
 
 
-def slice_weights(N: FloatArray, C: FloatArray, weight: FloatArray) -> FloatArray:
+def slice_weights(N: FloatArray, C: FloatArray, weight: FloatArray) -> NDArray[np.float64]:
     """rho_k = s * trace(D_k N D_k) / R for every start, with a floor."""
     trace = (np.diagonal(N, axis1=1, axis2=2)[:, :, None] * C * C).sum(axis=1)
     floor = _SLICE_FLOOR * trace.mean(axis=1, keepdims=True) + 1e-300
-    return weight[:, None] * np.maximum(trace, floor) / N.shape[1]
+    return np.asarray(weight[:, None] * np.maximum(trace, floor) / N.shape[1])
 
 
 def summarise(B: FloatArray, active: Starts, G: FloatArray, problem: Problem) -> Summary:
@@ -58,32 +59,29 @@ class FusedPatterns:
         self.problem = problem
         self.split = bool(problem.b.splits)
         self.rounds = settings.inner if self.split else 1
-        self.S, self.Y, self.S_before, self.Y_before = (B.copy() if self.split else B for _ in range(4))
+        self.S, self.Y = (B.copy() if self.split else B for _ in range(2))
+        self.before = Before(self.S.copy(), self.Y.copy()) if self.split else Before(B, B)
         self.T = np.zeros((n, K, R, R))
         self.explicit = np.ones((n, K), np.uint8)
         self.Delta = np.stack([_first_delta(B[i]) for i in range(n)])
 
     def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
         """See PatternBlock."""
-        rho = slice_weights(N, C, weight) if self.split else np.zeros((len(active), self.B.shape[2]))
+        rho = slice_weights(N, C, weight) if self.split else np.zeros((len(active), C.shape[2]))
         limit = 0.1 * float(np.sqrt(np.finfo(self.B.dtype).eps))
-        rounds = Rounds(0, self.rounds, self.split, limit)
-        done = np.zeros(len(active), np.int64)
-        ev = self._arrays()
-        unswept = np.ones(len(active), dtype=bool)
-        while unswept.any():
-            before = done.copy()
-            kernels.update_batch(ev, active, G, N, C, rho, self.problem.quadratics, rounds, done)
-            unswept = self.split & (done > before) & (self.explicit[active, 0] == kernels.UNSWEPT)
-            for p in np.flatnonzero(unswept):
+        rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.split, limit)
+        while (rounds.done < self.rounds).any():
+            before = rounds.done.copy()
+            kernels.update_batch(self._arrays(), active, G, N, C, rho, self.problem.quadratics, rounds)
+            left = self.split & (rounds.done > before) & (self.explicit[active, 0] == kernels.UNSWEPT)
+            for p in np.flatnonzero(left):
                 self._careful_sweep(int(active[p]), rho[p])
-            unswept &= done < self.rounds
 
     def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """See PatternBlock."""
         gap = np.zeros(len(active))
         if self.split:
-            kernels.carry_batch(self._arrays(), self.S_before, self.Y_before, active, scale, momentum, gap)
+            kernels.carry_batch(self._arrays(), self.before, active, scale, momentum, gap)
         else:
             self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
         return np.sqrt(gap)
@@ -91,7 +89,7 @@ class FusedPatterns:
     def stiffen(self, i: int, factor: float) -> None:
         """See PatternBlock."""
         if self.split:
-            for S, Y in ((self.S, self.Y), (self.S_before, self.Y_before)):
+            for S, Y in ((self.S, self.Y), self.before):
                 S[i] = Y[i] + (S[i] - Y[i]) / factor
 
     def split_value(self, i: int, term: int, component: int | None) -> float:
@@ -101,7 +99,7 @@ class FusedPatterns:
     def _arrays(self) -> Evolving:
         return Evolving(self.S, self.Y, self.B, self.T, self.explicit, self.Delta)
 
-    def _careful_sweep(self, i: int, rho: FloatArray) -> None:
+    def _careful_sweep(self, i: int, rho: NDArray[np.float64]) -> None:
         """The sweep by singular values, for patterns too nearly collinear for cross products."""
         slices = self.S[i].transpose(1, 2, 0).astype(np.float64)
         aux, self.Delta[i] = proximal.parafac2_sweep(slices, rho, self.Delta[i])

@@ -81,7 +81,7 @@ def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) 
     for term in terms:
         bands = _bands(term, n)
         couples = bands is not None and bool(bands[1].any())
-        # A plain norm penalty is part of the least squares in the paper too; coupling gets an auxiliary there.
+        # The paper too has plain norm penalties in its least squares; coupling gets an auxiliary there.
         if bands is None or (couples and not (absorb and coupled)):
             splits.append(term)
         else:
@@ -167,7 +167,7 @@ def build_problem(
     -------
     Problem
     """
-    K, I, _ = data.shape  # noqa: E741
+    K, I, _ = data.shape
     unit = data.scale ** (1 / 2 if fixed_strengths else 1 / 3)
     a, b, c = ([Scaled(term, unit, data.scale) for term in terms] for terms in penalties)
     return Problem(

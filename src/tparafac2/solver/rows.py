@@ -78,12 +78,12 @@ class RowBlock:
             self._carried_before[t][active] = new
 
     def feasible(self, i: int) -> FloatArray:
-        """Factor (m, R) of start i that meets its constraint exactly (one of them, where there are several)."""
+        """Factor (m, R) of start i that meets its constraint exactly (the last one, of several)."""
         x = self.before[i].T
         for t, term in enumerate(self.splits):
             if not np.isfinite(term.value(x)):
                 x = self._carried_before[t][i]
-        return np.maximum(x, 0.0) if self.clip else x.copy()
+        return np.asarray(np.maximum(x, 0.0)) if self.clip else x.copy()
 
     def _least_squares(self, active: Starts, H: FloatArray, F: FloatArray) -> None:
         lifted = self._lift(H, 0.0)
@@ -110,7 +110,7 @@ class RowBlock:
         """H plus norm penalties, and a trace of the unit matrix for components that are not there."""
         R = H.shape[-1]
         trace = np.trace(H, axis1=-2, axis2=-1)[..., None, None]
-        return H + (self.terms.ridge + extra + 1e-15 * trace + 1e-300) * np.eye(R)
+        return np.asarray(H + (self.terms.ridge + extra + 1e-15 * trace + 1e-300) * np.eye(R))
 
     def _admm(self, i: int, H: FloatArray, F: FloatArray) -> None:
         R = H.shape[-1]
@@ -120,13 +120,15 @@ class RowBlock:
         inverse = np.linalg.inv(self._lift(H, weight))
         for _ in range(self.settings.inner):
             pull = sum(aux[i] - dual[i] for aux, dual in zip(self.aux, self.dual))
-            x = np.einsum("mr,mrs->ms", F + 0.5 * rho[:, None] * pull, np.broadcast_to(inverse, (len(F), R, R)))
+            x = np.einsum(
+                "mr,mrs->ms", F + 0.5 * rho[:, None] * pull, np.broadcast_to(inverse, (len(F), R, R))
+            )
             worst = 0.0
             for t, term in enumerate(self.splits):
                 self.aux[t][i], self.states[t][i] = term.prox(x + self.dual[t][i], rho, self.states[t][i])
                 gap = x - self.aux[t][i]
                 self.dual[t][i] += gap
-                worst = max(worst, float(np.linalg.norm(gap) / max(np.linalg.norm(x), 1e-300)))
+                worst = max(worst, float(np.linalg.norm(gap)) / max(float(np.linalg.norm(x)), 1e-300))
             if worst < self.settings.inner_tol:
                 break
         self.values[i] = x.T

@@ -46,7 +46,7 @@ class Settings:
     window: int = 10
     inner: int = 5
     inner_tol: float = 0.0
-    weight: float = 5.0
+    weight: float = 2.0
     adapt_weight: bool = True
     absorb: bool = True
     balance: bool = True

@@ -20,7 +20,9 @@ class Status(Enum):
         "lower rank; the data may violate the PARAFAC2 constraint strongly."
     )
     INTERRUPTED = "Interrupted by the user: the factors are the best found so far, not a minimum."
-    NOT_FINITE = "Broke down: numbers became infinite. Check the data for extreme outliers, or lower the rank."
+    NOT_FINITE = (
+        "Broke down: numbers became infinite. Check the data for extreme outliers, or lower the rank."
+    )
     VANISHED = (
         "All components vanished: the penalties outweigh the data. Lower smoothness (or the lambdas) by a "
         "factor of ten or more."

@@ -1,0 +1,70 @@
+# Everything a fresh machine with Python >= 3.11 and make needs: each target installs what it uses, once.
+
+PYTHON ?= python3.11 python3
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PINNED := -c constraints.txt
+
+# One thread per process: results and timings then do not depend on the number of cores.
+test bench: export OPENBLAS_NUM_THREADS := 1
+test bench: export OMP_NUM_THREADS := 1
+test bench: export MKL_NUM_THREADS := 1
+test bench: export NUMBA_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint format types clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.runtime ## fit synthetic data and draw out/quickstart.png
+	$(BIN)/python examples/quickstart.py
+
+test: lint types ## lint, type check and run all tests (PYTEST_ARGS="-k name" for some)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: $(VENV)/.dev ## measure speed, one thread
+	$(BIN)/python benchmarks/run.py
+
+lint: $(VENV)/.dev ## check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.dev ## repair style and formatting
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.dev ## check types
+	$(BIN)/mypy
+
+clean: ## remove the virtual environment, caches and output
+	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@for python in $(PYTHON); do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "Making $(VENV) with $$($$python --version)"; \
+	    $$python -m venv $(VENV) && exit 0; \
+	    rm -rf $(VENV); exit 1; \
+	  fi; \
+	done; \
+	echo "tparafac2 needs Python 3.11 or newer, but none of these is: $(PYTHON)." >&2; \
+	echo "Install one, or name one: make PYTHON=/path/to/python3.11" >&2; \
+	exit 1
+
+# Build backends come first and from the same pins: isolated builds would fetch whatever version is newest.
+$(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing tparafac2 and matplotlib into $(VENV)"
+	@$(PIP) install $(PINNED) hatchling editables
+	@$(PIP) install $(PINNED) --no-build-isolation --editable '.[plots]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.runtime
+	@echo "Installing what the tests need into $(VENV)"
+	@$(PIP) install $(PINNED) setuptools
+	@$(PIP) install $(PINNED) --no-build-isolation --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,86 @@
+"""Parameters are checked at the door, before any work."""
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from tparafac2.data import DenseData
+from tparafac2.penalties import missing_attributes
+
+
+def check_common(estimator: Any) -> None:
+    """Check the parameters that all models share."""
+    for name, least in (("rank", 1), ("n_starts", 1), ("max_iter", 1)):
+        require_integer(name, getattr(estimator, name), least)
+    for name in ("tol", "feasibility_tol"):
+        require_tolerance(name, getattr(estimator, name))
+    if estimator.algorithm not in ("fast", "paper"):
+        raise ValueError(f"algorithm must be 'fast' or 'paper'; got {estimator.algorithm!r}.")
+    n_jobs = estimator.n_jobs
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a positive whole number, or -1 for all cores; got {n_jobs!r}.")
+    for name in ("penalties_a", "penalties_b", "penalties_c"):
+        require_penalties(name, getattr(estimator, name))
+
+
+def require_integer(name: str, value: Any, least: int) -> None:
+    """Refuse what is not a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}.")
+
+
+def require_tolerance(name: str, value: Any) -> None:
+    """Refuse what is not a finite number, at least 0."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    if not (math.isfinite(value) and float(value) >= 0):
+        raise ValueError(f"{name} must be finite and at least 0; got {value!r}.")
+
+
+def require_penalties(name: str, terms: Any) -> None:
+    """Refuse what is not a sequence of penalties, and name what is missing."""
+    if not isinstance(terms, list | tuple):
+        raise TypeError(
+            f"{name} must be a list of penalties; got {terms!r}. For one penalty write [penalty]."
+        )
+    for term in terms:
+        missing = missing_attributes(term)
+        if missing or isinstance(term, type):
+            what = f"lacks {', '.join(missing)}" if missing else "is a class; make an instance of it"
+            raise TypeError(
+                f"{name}: {term!r} is not a penalty: it {what}. "
+                "See tparafac2.penalties.Penalty, and check_penalty to test your own."
+            )
+
+
+def check_rank(rank: int, data: DenseData, *, flexible: bool) -> None:
+    """Refuse a rank that the slices do not allow."""
+    K, I, J = data.shape
+    narrowest = min(data.widths) if data.widths is not None else J
+    most = min(I * J, I * K, J * K) if flexible else min(I, narrowest)
+    if rank > most:
+        shape = f"{I} rows x {narrowest} columns" + (f" x {K} times" if flexible else "")
+        raise ValueError(
+            f"rank {rank} is larger than the slices allow ({shape}): use a rank of at most {most}."
+        )
+
+
+def require_slices(data: DenseData, model: str) -> None:
+    """Refuse a single slice where change in time is the point."""
+    if data.shape[0] < 2:
+        raise ValueError(
+            f"{model} needs at least 2 slices to speak of change in time; got {data.shape[0]}. "
+            "For one slice use a matrix factorisation."
+        )
+
+
+def require_even_widths(data: DenseData, model: str) -> None:
+    """Refuse slices of different widths where patterns of neighbouring slices are compared."""
+    if data.widths is not None:
+        raise ValueError(
+            f"{model} compares the patterns of different slices column by column, but the slices have "
+            f"between {min(data.widths)} and {max(data.widths)} columns. Give all slices the same columns, "
+            "or use Parafac2, which allows different widths."
+        )

@@ -1,0 +1,412 @@
+"""The models: TParafac2, Parafac2, TemporalCMF and CP."""
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from tparafac2.data import DenseData, FloatArray
+from tparafac2.models import fitting, lambdas
+from tparafac2.models.checks import check_common, check_rank, require_even_widths, require_slices
+from tparafac2.models.conventions import Estimator
+from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
+from tparafac2.penalties import Parafac2 as Parafac2Constraint
+from tparafac2.result import NormalisedFactors, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+@dataclass(eq=False, repr=False)
+class Decomposition(Estimator):
+    """What all models share: the fit, and ways to look at its result."""
+
+    rank: int
+    _: KW_ONLY
+    n_starts: int = 10
+    init: Any = "uniform"
+    max_iter: int = 2000
+    tol: float = 1e-8
+    feasibility_tol: float = 1e-5
+    algorithm: str = "fast"
+    penalties_a: Sequence[Penalty] = ()
+    penalties_b: Sequence[Penalty] = ()
+    penalties_c: Sequence[Penalty] = ()
+    compress: bool = True
+    dtype: str = "float64"
+    random_state: Any = None
+    n_jobs: int = 1
+    progress: bool | None = None
+
+    _flexible_rank: ClassVar[bool] = False
+
+    def fit(self, X: Any, y: None = None, *, dims: Mapping[str, Hashable] | None = None) -> Self:
+        """Fit the model to data.
+
+        Parameters
+        ----------
+        X : ndarray (K, I, J), list of K arrays (I, J), or xarray.DataArray
+            One slice of rows and columns for each time.
+        y : None
+            Ignored; there for scikit-learn.
+        dims : mapping, optional
+            For a DataArray: which dimension is which, for example
+            ``{"rows": "author", "columns": "word", "time": "year"}``, where the names do not tell.
+
+        Returns
+        -------
+        self
+        """
+        check_common(self)
+        asked = self._asked()
+        intake = fitting.open_door(X, dims, self.dtype)
+        check_rank(self.rank, intake.data, flexible=self._flexible_rank)
+        self._check_data(intake.data)
+        plan = fitting.Plan(
+            rank=self.rank,
+            settings=fitting.read_settings(self.algorithm, self.max_iter, self.tol, self.feasibility_tol),
+            n_starts=self.n_starts,
+            init=self.init,
+            random_state=self.random_state,
+            n_jobs=fitting.count_jobs(self.n_jobs),
+            compress=self.compress,
+            progress=self.progress,
+        )
+        about = {"model": type(self).__name__, "parameters": self.get_params()}
+        self._take(fitting.fit(intake, self._model(asked, intake.data), plan, about))
+        return self
+
+    def _asked(self) -> Any:
+        raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
+
+    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
+        raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
+
+    def _check_data(self, data: DenseData) -> None:
+        """Refuse data that this model cannot take."""
+
+    def _epsilon(self, epsilon: float) -> float:
+        return 0.0 if self.algorithm == "paper" else epsilon
+
+    def _take(self, result: Result) -> None:
+        self.result_ = result
+        self.A_ = result.A
+        self.B_ = result.B
+        self.C_ = result.C
+        self.objective_ = result.objective
+        self.explained_variance_ = result.explained_variance
+        self.feasibility_gaps_ = result.feasibility_gaps
+        self.converged_ = result.converged
+        self.n_iter_ = result.n_iter
+        self.status_ = result.status
+        self.notes_ = result.notes
+
+    @property
+    def starts_(self) -> "pd.DataFrame":
+        """One row for each start: objective, iterations, status, agreement with the chosen one."""
+        return self.result_.starts_table()
+
+    @property
+    def trace_(self) -> "pd.DataFrame":
+        """One row for each iteration of the chosen start: seconds, objective, feasibility gaps."""
+        return self.result_.trace_table()
+
+    def reconstruct(self) -> FloatArray | list[FloatArray]:
+        """What the model says the data are, (K, I, J) or a list of (I, J_k)."""
+        return self.result_.reconstruct()  # type: ignore[return-value]
+
+    def normalised(self) -> NormalisedFactors:
+        """Factors for eyes: unit loadings and patterns, all size in the strengths."""
+        return self.result_.normalised()
+
+    def to_dataset(self) -> "xr.Dataset":
+        """Everything as one labelled xarray.Dataset."""
+        return self.result_.to_dataset()
+
+    def summary(self) -> str:
+        """Tell in a few lines what was found and how far to trust it."""
+        return self.result_.summary()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a netCDF file, for `tparafac2.load`."""
+        self.result_.save(path)
+
+    def _repr_html_(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            from html import escape
+
+            return f"<pre>{escape(repr(self))}</pre>"
+        return self.result_._repr_html_()
+
+
+@dataclass(eq=False, repr=False)
+class TParafac2(Decomposition):
+    """Patterns that change smoothly in time, uniquely: temporal PARAFAC2.
+
+    Each slice is X_k ~ A diag(c_k) B_k' with c_k >= 0, B_k' B_k the same for all k, and penalties
+    lambda_a ||A||^2 + lambda_b (sum_k ||B_k - B_(k-1)||^2 + epsilon ||B||^2) + lambda_d ||C||^2.
+
+    Parameters
+    ----------
+    rank : int
+        Number of components R.
+    smoothness : float, optional
+        The one knob, without dimension: (lambda_a lambda_b lambda_d)^(1/3) / ||X||^(4/3). Useful values lie
+        between 1e-5 and 3e-2. 1e-3 if nothing is given.
+    lambda_a, lambda_b, lambda_d : float, optional
+        The paper's penalties instead, all three of them. Only their product matters.
+    epsilon : float
+        Weight of the pattern's norm beside its changes: without it a pattern that does not change has no
+        best scale. 0 is the paper's model.
+    n_starts : int
+        Number of starts; the best is kept.
+    init : {"uniform", "svd"}, tuple (A, B, C), or list of such tuples
+        Where to begin: drawn from U(0, 1); the first start from the data's singular vectors and the others
+        drawn; or exactly the given factors (`n_starts` is then not used).
+    max_iter, tol, feasibility_tol
+        Stop when the objective's relative change over ten iterations is below `tol` and all constraints hold
+        to `feasibility_tol`, or at `max_iter`.
+    algorithm : {"fast", "paper"}
+        "paper" runs Algorithms 1 and 2 of the paper as they stand (with epsilon = 0): slower, and less likely
+        to reach the minimum.
+    penalties_a, penalties_b, penalties_c : sequences of penalties
+        Further terms on loadings, patterns and strengths, see `tparafac2.penalties`.
+    compress : bool
+        Fit in an exact smaller basis where one side of the data is much longer than the rest.
+    dtype : {"float64", "float32"}
+        Precision of data and patterns.
+    random_state : int, SeedSequence, Generator or None
+        Seed of the starts.
+    n_jobs : int
+        Number of processes; -1 for all cores. The answer does not depend on it.
+    progress : bool, optional
+        Show a line of progress; by default only on a terminal.
+
+    Attributes
+    ----------
+    A_ : ndarray (I, R)
+        Loadings of the rows.
+    B_ : ndarray (K, J, R)
+        Patterns of the columns at each time.
+    C_ : ndarray (K, R)
+        Strengths at each time, not negative.
+    objective_, explained_variance_, feasibility_gaps_, converged_, n_iter_, status_, notes_, starts_, trace_
+        How the fit went.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, noise=0.1, shape=(30, 24, 8))
+    >>> model = tp.TParafac2(rank=3, smoothness=1e-4, n_starts=4, random_state=0).fit(data.X)
+    >>> model.B_.shape, model.converged_
+    ((8, 24, 3), True)
+    >>> bool(tp.metrics.factor_match_score(model, data) > 0.9)
+    True
+    """
+
+    smoothness: float | None = None
+    _: KW_ONLY
+    lambda_a: float | None = None
+    lambda_b: float | None = None
+    lambda_d: float | None = None
+    epsilon: float = 1e-6
+
+    def _asked(self) -> Any:
+        lambdas.require_weight("epsilon", self.epsilon)
+        given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
+        return lambdas.resolve(self.smoothness, given, lambdas.DEFAULT_SMOOTHNESS)
+
+    def _check_data(self, data: DenseData) -> None:
+        require_slices(data, "TParafac2")
+        require_even_widths(data, "TParafac2")
+
+    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
+        a, b, d = lambdas.weights(asked, data.scale, 3)
+        smooth = [TemporalSmoothness(b, self._epsilon(self.epsilon))] if b else []
+        return fitting.Model(
+            (
+                [*_ridge(a), *self.penalties_a],
+                [Parafac2Constraint(), *smooth, *self.penalties_b],
+                [*_ridge(d), NonNegative(), *self.penalties_c],
+            )
+        )
+
+
+@dataclass(eq=False, repr=False)
+class Parafac2(Decomposition):
+    """Patterns that change freely in time, with constant sizes and angles: PARAFAC2.
+
+    Each slice is X_k ~ A diag(c_k) B_k' with c_k >= 0 and B_k' B_k the same for all k. Slices may have
+    different numbers of columns.
+
+    Parameters
+    ----------
+    rank : int
+        Number of components R.
+    lambda_a, lambda_b, lambda_d : float, optional
+        Norm penalties lambda_a ||A||^2 + lambda_b sum_k ||B_k||^2 + lambda_d ||C||^2: all three or none.
+    n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, penalties_c, \
+compress, dtype, random_state, n_jobs, progress
+        As in `TParafac2`.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, noise=0.0, shape=(30, 24, 8))
+    >>> model = tp.Parafac2(rank=3, n_starts=4, random_state=0).fit(data.X)
+    >>> bool(tp.metrics.factor_match_score(model, data) > 0.999)
+    True
+    """
+
+    _: KW_ONLY
+    lambda_a: float | None = None
+    lambda_b: float | None = None
+    lambda_d: float | None = None
+
+    def _asked(self) -> Any:
+        given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
+        return lambdas.resolve(None, given, None)
+
+    def _check_data(self, data: DenseData) -> None:
+        if self.penalties_b:
+            require_even_widths(data, "Parafac2 with further terms on the patterns")
+
+    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
+        a, b, d = lambdas.weights(asked, data.scale, 3)
+        return fitting.Model(
+            (
+                [*_ridge(a), *self.penalties_a],
+                [Parafac2Constraint(), *_ridge(b), *self.penalties_b],
+                [*_ridge(d), NonNegative(), *self.penalties_c],
+            )
+        )
+
+
+@dataclass(eq=False, repr=False)
+class TemporalCMF(Decomposition):
+    """Patterns that change smoothly in time, without the PARAFAC2 constraint: temporal coupled factorisation.
+
+    Each slice is X_k ~ A B_k' with penalties lambda_a ||A||^2 and
+    lambda_b (sum_k ||B_k - B_(k-1)||^2 + epsilon ||B||^2). Without further constraints the components are
+    not unique: only the space they span can be interpreted. Non-negative rows often make them so.
+
+    Parameters
+    ----------
+    rank : int
+        Number of components R.
+    smoothness : float, optional
+        The one knob, without dimension: sqrt(lambda_a lambda_b) / ||X||. 1e-3 if nothing is given.
+    lambda_a, lambda_b : float, optional
+        The paper's penalties instead, both of them. Only their product matters.
+    nonnegative_rows : bool
+        Constrain the loadings to be non-negative (NNtCMF).
+    epsilon, n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, \
+penalties_c, compress, dtype, random_state, n_jobs, progress
+        As in `TParafac2`. Strengths are fixed to one, so that `penalties_c` must be empty.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.overlapping(seed=0, noise=0.1, shape=(30, 24, 8))
+    >>> model = tp.TemporalCMF(rank=3, nonnegative_rows=True, n_starts=4, random_state=0).fit(data.X)
+    >>> bool((model.A_ >= 0).all()), bool((model.C_ == 1).all())
+    (True, True)
+    """
+
+    smoothness: float | None = None
+    _: KW_ONLY
+    lambda_a: float | None = None
+    lambda_b: float | None = None
+    nonnegative_rows: bool = False
+    epsilon: float = 1e-6
+
+    def _asked(self) -> Any:
+        lambdas.require_weight("epsilon", self.epsilon)
+        if len(self.penalties_c):
+            raise ValueError("TemporalCMF has no strengths to penalise: leave penalties_c empty.")
+        given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b}
+        return lambdas.resolve(self.smoothness, given, lambdas.DEFAULT_SMOOTHNESS)
+
+    def _check_data(self, data: DenseData) -> None:
+        require_slices(data, "TemporalCMF")
+        require_even_widths(data, "TemporalCMF")
+
+    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
+        a, b = lambdas.weights(asked, data.scale, 2)
+        sign = [NonNegative()] if self.nonnegative_rows else []
+        smooth = [TemporalSmoothness(b, self._epsilon(self.epsilon))] if b else []
+        return fitting.Model(
+            ([*_ridge(a), *sign, *self.penalties_a], [*smooth, *self.penalties_b], []), fixed_strengths=True
+        )
+
+
+@dataclass(eq=False, repr=False)
+class CP(Decomposition):
+    """Patterns that do not change, only their strengths do: CANDECOMP/PARAFAC.
+
+    Each slice is X_k ~ A diag(c_k) B'.
+
+    Parameters
+    ----------
+    rank : int
+        Number of components R.
+    nonnegative_strengths : bool
+        Constrain the strengths to be non-negative.
+    lambda_a, lambda_b, lambda_d : float, optional
+        Norm penalties lambda_a ||A||^2 + lambda_b ||B||^2 + lambda_d ||C||^2: all three or none.
+    n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, penalties_c, \
+compress, dtype, random_state, n_jobs, progress
+        As in `TParafac2`.
+
+    Attributes
+    ----------
+    B_ : ndarray (K, J, R)
+        The same pattern at each time, so that all models can be compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tparafac2 as tp
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.einsum("ir,jr,kr->kij", rng.random((9, 2)), rng.random((8, 2)), rng.random((7, 2)))
+    >>> model = tp.CP(rank=2, n_starts=4, random_state=0).fit(X)
+    >>> round(model.explained_variance_, 6)
+    1.0
+    """
+
+    _flexible_rank: ClassVar[bool] = True
+
+    _: KW_ONLY
+    nonnegative_strengths: bool = False
+    lambda_a: float | None = None
+    lambda_b: float | None = None
+    lambda_d: float | None = None
+
+    def _asked(self) -> Any:
+        given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
+        return lambdas.resolve(None, given, None)
+
+    def _check_data(self, data: DenseData) -> None:
+        require_even_widths(data, "CP")
+
+    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
+        a, b, d = lambdas.weights(asked, data.scale, 3)
+        sign = [NonNegative()] if self.nonnegative_strengths else []
+        return fitting.Model(
+            (
+                [*_ridge(a), *self.penalties_a],
+                # All K slices are the same pattern, which is to be penalised once.
+                [Static(), *_ridge(b / data.shape[0]), *self.penalties_b],
+                [*_ridge(d), *sign, *self.penalties_c],
+            )
+        )
+
+
+def _ridge(weight: float) -> list[Penalty]:
+    return [Ridge(weight)] if weight else []
+
+
+MODELS: dict[str, type[Decomposition]] = {
+    model.__name__: model for model in (TParafac2, Parafac2, TemporalCMF, CP)
+}

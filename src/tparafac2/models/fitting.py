@@ -1,0 +1,269 @@
+"""From data to result: the way every model takes."""
+
+import math
+import os
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tparafac2.data import Compressed, DenseData, FloatArray, Labels, compress, require_memory, take_in
+from tparafac2.models.conventions import ConvergenceWarning
+from tparafac2.penalties import NonNegative, Parafac2, Penalty, Ridge, Static, TemporalSmoothness
+from tparafac2.result import Result
+from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem
+from tparafac2.starts import (
+    ARRAYS_PER_START,
+    Choice,
+    Progress,
+    batch_size,
+    child_seeds,
+    choose,
+    fit_size,
+    prepare,
+    read_factors,
+    run_starts,
+    svd_start,
+    uniform_start,
+)
+
+# Terms that do not care which way the coordinate axes point, and not about a common sign.
+_ROTATABLE = (Ridge, Parafac2, TemporalSmoothness, Static)
+
+
+class Model(NamedTuple):
+    """What is to be fitted: terms on loadings, patterns and strengths, in the user's units."""
+
+    penalties: tuple[Sequence[Penalty], Sequence[Penalty], Sequence[Penalty]]
+    fixed_strengths: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How it is to be fitted."""
+
+    rank: int
+    settings: Settings
+    n_starts: int = 10
+    init: Any = "uniform"
+    random_state: Any = None
+    n_jobs: int = 1
+    compress: bool = True
+    progress: bool | None = None
+
+
+class Intake(NamedTuple):
+    """Data through the door, before the model sees them."""
+
+    data: DenseData
+    labels: Labels
+
+
+def open_door(X: object, dims: Mapping[str, Hashable] | None, dtype: Any) -> Intake:
+    """Take the data in, or refuse them with a sentence."""
+    data, labels = take_in(X, dims=dims, dtype=dtype)
+    return Intake(data, labels)
+
+
+def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> Result:
+    """Fit a model to data.
+
+    Parameters
+    ----------
+    intake : Intake
+    model : Model
+    plan : Plan
+    about : mapping
+        `model` (a name) and `parameters`, for the record.
+
+    Returns
+    -------
+    Result
+    """
+    data = intake.data
+    given = _given_starts(plan, data)
+    _require_memory(data, plan)
+    compressed = _compress(data, model, plan)
+    problem = build_problem(
+        compressed.data,
+        plan.rank,
+        model.penalties,
+        fixed_strengths=model.fixed_strengths,
+        absorb=plan.settings.absorb,
+    )
+    starts = _starts(given, data, model, plan, problem, compressed)
+    progress = Progress(plan.progress)
+    try:
+        runs = run_starts(problem, starts, plan.settings, plan.n_jobs, progress)
+    finally:
+        progress.close()
+    choice = choose(runs, plan.settings, fixed_strengths=model.fixed_strengths)
+    result = _package(intake, model, problem, compressed, runs[choice.chosen], choice, about)
+    _warn(runs[choice.chosen], choice, len(runs))
+    return result
+
+
+def _given_starts(plan: Plan, data: DenseData) -> list[Start] | None:
+    """Factors given by the user, checked before any work; None where starts are drawn."""
+    if isinstance(plan.init, str):
+        if plan.init not in ("uniform", "svd"):
+            raise ValueError(
+                f"init must be 'uniform', 'svd', a tuple (A, B, C) or a list of these; got {plan.init!r}."
+            )
+        return None
+    several = plan.init if isinstance(plan.init, list) else [plan.init]
+    if not several:
+        raise ValueError("init is an empty list: give at least one tuple (A, B, C), or 'uniform'.")
+    return [read_factors(factors, data.shape, plan.rank, data.widths) for factors in several]
+
+
+def _require_memory(data: DenseData, plan: Plan) -> None:
+    K, I, J = data.shape
+    size = data.dtype.itemsize
+    together = min(plan.n_starts, batch_size(data.shape, plan.rank)) * max(1, plan.n_jobs)
+    needed = size * (K * I * J + (ARRAYS_PER_START * together + 2 * plan.n_starts) * plan.rank * K * J)
+    require_memory(needed, f"Fitting {plan.n_starts} starts of rank {plan.rank} to data of this size")
+
+
+def _compress(data: DenseData, model: Model, plan: Plan) -> Compressed:
+    if not plan.compress:
+        return Compressed(data)
+    a, b, _ = model.penalties
+    return compress(
+        data,
+        plan.rank,
+        columns=all(isinstance(term, _ROTATABLE) for term in b),
+        rows=all(isinstance(term, Ridge) for term in a),
+    )
+
+
+def _starts(
+    given: list[Start] | None,
+    data: DenseData,
+    model: Model,
+    plan: Plan,
+    problem: Problem,
+    compressed: Compressed,
+) -> list[Start]:
+    a, _, c = model.penalties
+    signed = not _has(a, NonNegative), not _has(c, NonNegative)
+    if given is not None:
+        in_units = (Start(*(factor / problem.unit for factor in start)) for start in given)
+        fixed = (
+            start._replace(C=np.ones_like(start.C)) if model.fixed_strengths else start for start in in_units
+        )
+        return [prepare(start, data.widths, compressed, signed=signed) for start in fixed]
+    starts = []
+    for i, seed in enumerate(child_seeds(plan.random_state, plan.n_starts)):
+        drawn = plan.init == "uniform" or i > 0
+        start = uniform_start(seed, data.shape, plan.rank) if drawn else svd_start(data, plan.rank)
+        if model.fixed_strengths:
+            start = start._replace(C=np.ones_like(start.C))
+        if plan.settings.balance:
+            start = fit_size(start, fixed_strengths=model.fixed_strengths)
+        else:  # the paper's starts have the size they are drawn with, in the user's units
+            start = Start(start.A / problem.unit, start.B / problem.unit, start.C / problem.unit)
+            start = start._replace(C=np.ones_like(start.C)) if model.fixed_strengths else start
+        starts.append(prepare(start, data.widths, compressed, signed=signed))
+    return starts
+
+
+def _package(
+    intake: Intake,
+    model: Model,
+    problem: Problem,
+    compressed: Compressed,
+    run: Run,
+    choice: Choice,
+    about: Mapping[str, Any],
+) -> Result:
+    """The chosen run in the user's units, components in order and with settled signs."""
+    A, B, C = _factors(model, problem, compressed, run)
+    widths = intake.data.widths
+    square = intake.data.scale**2 if intake.data.scale < 1e154 else math.inf
+    trace, starts = run.trace.table(), dict(choice.table)
+    trace["objective"] = trace["objective"] * square
+    starts["objective"] = starts["objective"] * square
+    starts["explained_variance"] = 1.0 - starts.pop("sse")
+    return Result(
+        model=about["model"],
+        parameters=about["parameters"],
+        A=A,
+        B=B if widths is None else [piece[:width] for piece, width in zip(B, widths)],
+        C=C,
+        labels=intake.labels,
+        objective=run.objective * square,
+        explained_variance=1.0 - run.sse,
+        feasibility_gaps=dict(zip("ABC", run.gaps)),
+        status=run.status.value,
+        converged=run.status.converged,
+        n_iter=run.n_iter,
+        trace=trace,
+        starts=starts,
+        notes=tuple(_notes(model, A, B, C)),
+    )
+
+
+def _factors(
+    model: Model, problem: Problem, compressed: Compressed, run: Run
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    A = compressed.expand_loadings(run.A) * problem.unit
+    B = compressed.expand_patterns(run.B) * problem.unit
+    C = run.C if model.fixed_strengths else run.C * problem.unit
+    lengths = [np.linalg.norm(A, axis=0), np.sqrt((B**2).sum(axis=(0, 1))), np.linalg.norm(run.C, axis=0)]
+    order = np.argsort(
+        -np.prod([length / max(length.max(), 1e-300) for length in lengths], axis=0), kind="stable"
+    )
+    A, B, C = A[:, order], B[:, :, order], C[:, order]
+    a, b, _ = model.penalties
+    if all(isinstance(term, _ROTATABLE) for term in (*a, *b)):
+        sign = np.where(A.sum(axis=0) < 0, -1.0, 1.0)
+        A, B = A * sign, B * sign
+    return A, B, C
+
+
+def _notes(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[str]:
+    notes = []
+    gone = ~(np.any(A, axis=0) & np.any(B, axis=(0, 1)) & np.any(C, axis=0))
+    for r in np.flatnonzero(gone):
+        notes.append(f"Component {r + 1} vanished: the smoothness is too strong or the rank too high.")
+    smooth = [term for term in model.penalties[1] if isinstance(term, TemporalSmoothness)]
+    if smooth:
+        size = np.maximum((B**2).sum(axis=(0, 1)), 1e-300)
+        roughness = (np.diff(B, axis=0) ** 2).sum(axis=(0, 1)) / size
+        for r in np.flatnonzero((roughness <= max(smooth[0].epsilon, 1e-12)) & ~gone):
+            notes.append(f"Component {r + 1} is static: its pattern does not change in time.")
+    weak = 1e-3 * np.maximum(C.max(axis=0), 1e-300) > C
+    for r in np.flatnonzero(weak.any(axis=0) & ~gone):
+        notes.append(
+            f"Component {r + 1} has almost no strength at {int(weak[:, r].sum())} of {len(C)} times: "
+            "its pattern there is not determined by the data."
+        )
+    return notes
+
+
+def _warn(run: Run, choice: Choice, n: int) -> None:
+    """One warning, about the chosen run."""
+    if run.status is Status.INTERRUPTED or (run.status.converged and not choice.reasons):
+        return
+    passed_over = "; ".join(f"{count} of {n} {fault}" for fault, count in choice.reasons.items())
+    best = f"No start was sound ({passed_over}); the best is given back. " if choice.reasons else ""
+    warnings.warn(best + run.status.value, ConvergenceWarning, stacklevel=4)
+
+
+def _has(terms: Sequence[Penalty], kind: type) -> bool:
+    return any(isinstance(term, kind) for term in terms)
+
+
+def read_settings(algorithm: str, max_iter: int, tol: float, feasibility_tol: float) -> Settings:
+    """Settings by the name of the algorithm."""
+    if algorithm == "paper":
+        return Settings.paper(max_iter, tol, feasibility_tol)
+    return replace(Settings(), max_iter=max_iter, tol=tol, feasibility_tol=feasibility_tol)
+
+
+def count_jobs(n_jobs: int) -> int:
+    """Number of processes; negative counts from the number of cores, as in joblib."""
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

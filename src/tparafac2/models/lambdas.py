@@ -1,0 +1,86 @@
+"""From the one knob, or the paper's lambdas, to the weights of the norm penalties."""
+
+import math
+from numbers import Real
+from typing import Any
+
+DEFAULT_SMOOTHNESS = 1e-3
+
+
+def require_weight(name: str, value: Any) -> float:
+    """Check that a penalty weight is a finite number, not negative."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    if not (math.isfinite(value) and float(value) >= 0):
+        raise ValueError(f"{name} must be finite and not negative; got {value!r}.")
+    return float(value)
+
+
+def resolve(
+    smoothness: Any, given: dict[str, Any], default: float | None
+) -> float | tuple[float, ...] | None:
+    """What was asked for: one smoothness, all lambdas, or nothing.
+
+    Parameters
+    ----------
+    smoothness : float, optional
+    given : dict of str to (float or None)
+        The lambdas by name.
+    default : float, optional
+        The smoothness if nothing is given.
+
+    Returns
+    -------
+    float, tuple of float, or None
+        Smoothness, or the lambdas in order, or None for no norm penalties.
+
+    Examples
+    --------
+    >>> resolve(None, {"lambda_a": 0.1, "lambda_b": 10, "lambda_d": 0.1}, None)
+    (0.1, 10.0, 0.1)
+    """
+    names = ", ".join(given)
+    present = {name: require_weight(name, value) for name, value in given.items() if value is not None}
+    if smoothness is not None:
+        if present:
+            raise ValueError(
+                f"smoothness and {', '.join(present)} were both given: smoothness sets all lambdas at once. "
+                f"Give either smoothness or {names}."
+            )
+        smoothness = require_weight("smoothness", smoothness)
+        if smoothness == 0:
+            raise ValueError("smoothness must be positive; for a model without smoothness use Parafac2.")
+        return float(smoothness)
+    if not present:
+        return default
+    if len(present) < len(given):
+        missing = [name for name in given if name not in present]
+        raise ValueError(
+            f"{', '.join(present)} given without {', '.join(missing)}: scale would flee to the factor "
+            f"without a penalty, and there would be no minimum. Give all of {names}, or smoothness alone."
+        )
+    values = tuple(present.values())
+    if any(values) and not all(values):
+        zero = [name for name, value in present.items() if value == 0]
+        raise ValueError(
+            f"{', '.join(zero)} is zero while others are not: scale would flee to the factor without a "
+            "penalty, and there would be no minimum. Make all of them positive, or all zero."
+        )
+    return values if any(values) else None
+
+
+def weights(asked: float | tuple[float, ...] | None, scale: float, n: int) -> tuple[float, ...]:
+    """Lambdas for data of norm `scale`, where only their product matters: n of them, equal under one knob.
+
+    smoothness = (product of the n lambdas)^(1/n) / scale^(2 - 2/n).
+
+    Examples
+    --------
+    >>> weights(1e-3, 1000.0, 3)
+    (10.0, 10.0, 10.0)
+    """
+    if asked is None:
+        return (0.0,) * n
+    if isinstance(asked, tuple):
+        return asked
+    return (asked * scale ** (2 - 2 / n),) * n

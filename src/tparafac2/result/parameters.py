@@ -1,0 +1,136 @@
+"""Constructor parameters as text, and back: JSON, so that a file from a stranger is safe to open."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2 import penalties
+
+GIVEN_FACTORS = "given factors"
+"""What `init` becomes where it was a set of factors: they can be as large as the data."""
+
+_LARGEST_ARRAY = 1000
+
+
+def to_text(parameters: Mapping[str, Any]) -> str:
+    """Write parameters as JSON.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Numbers, texts, truth values, None, lists, tuples, dicts, NumPy scalars and small arrays, and this
+        package's penalties are kept; of anything else only its repr.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> to_text({"rank": 3, "init": (1.0, 2.0, 3.0)})
+    '{"rank": 3, "init": "given factors"}'
+    """
+    return json.dumps({name: _encode(_without_factors(name, value)) for name, value in parameters.items()})
+
+
+def from_text(text: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Read what `to_text` wrote.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    parameters : dict
+        With None in place of what could not be kept.
+    lost : dict of str to str
+        Where in the parameters that is, and the repr of what was there.
+
+    Examples
+    --------
+    >>> from_text(to_text({"rank": 3, "seeds": (1, object)}))
+    ({'rank': 3, 'seeds': (1, None)}, {'seeds[1]': "<class 'object'>"})
+    """
+    lost: dict[str, str] = {}
+    stored = json.loads(text)
+    if not isinstance(stored, dict):
+        raise ValueError("the parameters are not a mapping")
+    return {name: _decode(value, name, lost) for name, value in stored.items()}, lost
+
+
+def _without_factors(name: str, value: Any) -> Any:
+    return value if name != "init" or value is None or isinstance(value, str) else GIVEN_FACTORS
+
+
+def _encode(value: Any) -> Any:
+    # Exact types: a subclass may carry more than its value, and NumPy's float64 is a float.
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if type(value) is list:
+        return [_encode(item) for item in value]
+    if type(value) is tuple:
+        return {"kind": "tuple", "items": [_encode(item) for item in value]}
+    if type(value) is dict and all(type(key) is str for key in value):
+        return {"kind": "mapping", "items": {key: _encode(item) for key, item in value.items()}}
+    if isinstance(value, np.generic | np.ndarray) and _is_plain(value.dtype) and value.size <= _LARGEST_ARRAY:
+        return _encode_array(np.asarray(value))
+    if _penalty_class(type(value).__name__) is type(value):
+        fields = {item.name: _encode(getattr(value, item.name)) for item in dataclasses.fields(value)}
+        return {"kind": "penalty", "class": type(value).__name__, "fields": fields}
+    return {"kind": "text", "text": repr(value)}
+
+
+def _decode(stored: Any, place: str, lost: dict[str, str]) -> Any:
+    if isinstance(stored, list):
+        return [_decode(item, f"{place}[{i}]", lost) for i, item in enumerate(stored)]
+    if not isinstance(stored, dict):
+        return stored
+    kind = stored["kind"]
+    if kind == "tuple":
+        return tuple(_decode(stored["items"], place, lost))
+    if kind == "mapping":
+        return {key: _decode(item, f"{place}[{key!r}]", lost) for key, item in stored["items"].items()}
+    if kind == "array":
+        return _decode_array(stored)
+    if kind == "penalty" and (penalty := _penalty_class(stored["class"])) is not None:
+        return penalty(**{name: _decode(item, place, lost) for name, item in stored["fields"].items()})
+    lost[place] = str(stored.get("text", stored.get("class")))
+    return None
+
+
+def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
+    values = array.astype(np.int64) if array.dtype.kind in "mM" else array
+    return {
+        "kind": "array",
+        "dtype": array.dtype.name,
+        "shape": list(array.shape),
+        "values": values.ravel().tolist(),
+    }
+
+
+def _decode_array(stored: Mapping[str, Any]) -> Any:
+    # The width in a text's dtype is left aside: one number in a file must not claim all memory.
+    text = stored["dtype"].startswith("str")
+    dtype = np.dtype(str) if text else np.dtype(stored["dtype"])
+    if not _is_plain(dtype):
+        raise ValueError(f"arrays of {dtype} are not known")
+    whole = np.array(stored["values"], dtype=np.int64 if dtype.kind in "mM" else dtype)
+    array = whole if text else whole.astype(dtype)
+    return array.reshape(stored["shape"])[()]  # a scalar where there are no axes
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "UmM" or (dtype.kind in "biuf" and dtype.itemsize <= 8)
+
+
+def _penalty_class(name: str) -> Any:
+    """Find a penalty of this package by name; never anything else."""
+    found = getattr(penalties, name, None) if name in penalties.__all__ else None
+    return found if isinstance(found, type) and dataclasses.is_dataclass(found) else None

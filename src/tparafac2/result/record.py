@@ -1,0 +1,257 @@
+"""The factors a fit found, how they were reached, and how far to trust them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2 import metrics
+from tparafac2.data import Labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+Column: TypeAlias = NDArray[Any]
+
+
+class NormalisedFactors(NamedTuple):
+    """Factors for eyes: every loading and pattern has length 1, all size is in the strengths.
+
+    Attributes
+    ----------
+    A : ndarray (I, R)
+        Loadings; every column has length 1, or is zero.
+    B : ndarray (K, J, R) or list of K ndarrays (J_k, R)
+        Patterns; every column of every slice has length 1, or is zero.
+    C : ndarray (K, R)
+        Strengths: zero where the component's loadings or pattern are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> NormalisedFactors(np.eye(2), np.ones((3, 1, 2)), np.ones((3, 2))).C.shape
+    (3, 2)
+    """
+
+    A: NDArray[np.float64]
+    B: NDArray[np.float64] | list[NDArray[np.float64]]
+    C: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Result:
+    """What a fit gives back.
+
+    Attributes
+    ----------
+    model : str
+        Name of the estimator class.
+    A : ndarray (I, R)
+        Loadings of the rows.
+    B : ndarray (K, J, R) or list of K ndarrays (J_k, R)
+        Patterns of the columns at every time; a list where the slices have unequal widths.
+    C : ndarray (K, R)
+        Strengths at every time.
+    objective, explained_variance : float
+        What was minimised, and 1 - SSE / ||X||^2, both of these factors.
+    status : str
+        A sentence: how the fit ended.
+    converged : bool
+    n_iter : int
+    parameters : mapping
+        What the estimator was constructed with.
+    labels : Labels
+        What the user calls rows, columns and times.
+    feasibility_gaps : dict
+        For "A", "B" and "C": how far the factor was from its constraints.
+    trace, starts : dict of str to 1-D ndarray
+        Columns of two tables: one row per iteration of the chosen start, one row per start.
+    notes : tuple of str
+        Sentences the user should read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    >>> result
+    Result(CP, 4 rows x 3 columns x 2 time, 1 component, explained variance 0.9000, converged)
+    >>> result.normalised().C.round(3).tolist()
+    [[3.464], [3.464]]
+    """
+
+    model: str
+    A: FloatArray
+    B: FloatArray | list[FloatArray]
+    C: FloatArray
+    objective: float
+    explained_variance: float
+    status: str
+    converged: bool
+    n_iter: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    labels: Labels = field(default_factory=Labels)
+    feasibility_gaps: dict[str, float] = field(default_factory=dict)
+    trace: dict[str, Column] = field(default_factory=dict)
+    starts: dict[str, Column] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        ragged = isinstance(self.B, list | tuple)
+        settled = {
+            "A": np.asarray(self.A),
+            "B": [np.asarray(piece) for piece in self.B] if ragged else np.asarray(self.B),
+            "C": np.asarray(self.C),
+            "objective": float(self.objective),
+            "explained_variance": float(self.explained_variance),
+            "converged": bool(self.converged),
+            "n_iter": int(self.n_iter),
+            "parameters": dict(self.parameters),
+            "feasibility_gaps": {mode: float(gap) for mode, gap in self.feasibility_gaps.items()},
+            "trace": _as_table("trace", self.trace),
+            "starts": _as_table("starts", self.starts),
+            "notes": tuple(self.notes),
+        }
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+        _require_matching_shapes(self)
+        self.labels.check(self.shape)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of times, rows and (in the widest slice) columns: (K, I, J)."""
+        return len(self.C), len(self.A), max(self.widths)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Number of columns of every slice."""
+        return tuple(len(piece) for piece in self.B)
+
+    @property
+    def rank(self) -> int:
+        """Number of components R."""
+        return int(self.A.shape[1])
+
+    @property
+    def ragged(self) -> bool:
+        """Whether the patterns are a list, so that their widths may differ."""
+        return isinstance(self.B, list)
+
+    def reconstruct(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+        """Compute the data that the components describe, (K, I, J) or a list of (I, J_k)."""
+        return metrics.reconstruct(self.A, self.B, self.C)
+
+    def normalised(self) -> NormalisedFactors:
+        """Give the factors with unit loadings and patterns, and all size in the strengths.
+
+        Returns
+        -------
+        NormalisedFactors
+            They describe the same data; what is zero stays zero.
+        """
+        # A fit that went wrong may hold infinities: they become NaN, without noise.
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            A, a_lengths = _unit_columns(self.A)
+            B, b_lengths = zip(*[_unit_columns(piece) for piece in self.B])
+            C = self.C * a_lengths * np.stack(b_lengths)
+        return NormalisedFactors(A, list(B) if self.ragged else np.stack(B), C)
+
+    def trace_table(self) -> pd.DataFrame:
+        """Give the trace of the chosen start as a table: one row per recorded iteration."""
+        import pandas as pd
+
+        return pd.DataFrame(self.trace)
+
+    def starts_table(self) -> pd.DataFrame:
+        """Give the account of all starts as a table: one row per start."""
+        import pandas as pd
+
+        return pd.DataFrame(self.starts)
+
+    def to_dataset(self) -> xr.Dataset:
+        """Give everything as one labelled data set.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables ``loadings``, ``patterns`` and ``strengths`` under the user's dimension names (with "_"
+            appended to a name that is taken), the trace as ``trace_...`` over ``trace_row`` and the starts as
+            ``start_...`` over ``start``. Patterns of unequal width are padded with NaN, and ``width`` has
+            their true widths.
+        """
+        from tparafac2.result.dataset import to_dataset
+
+        return to_dataset(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a netCDF file that `load_result` reads back exactly.
+
+        The file appears complete or not at all: a failed write leaves an older file as it was.
+
+        Parameters
+        ----------
+        path : path
+            In an existing folder, ending in ".nc". An older file is replaced.
+        """
+        from tparafac2.result.files import save_result
+
+        save_result(self, path)
+
+    def summary(self) -> str:
+        """Describe the fit and every component in a few lines for the terminal."""
+        from tparafac2.result.summary import summary
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        from tparafac2.result.html import to_html
+
+        return to_html(self)
+
+    def __repr__(self) -> str:
+        from tparafac2.result.summary import printable, size_text
+
+        fit = f"explained variance {self.explained_variance:.4f}"
+        ended = "converged" if self.converged else "not converged"
+        return f"Result({printable(self.model)}, {size_text(self)}, {fit}, {ended})"
+
+
+def _unit_columns(matrix: FloatArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Divide columns by their lengths and give both; the peak first, so that no square leaves the range."""
+    wide = np.asarray(matrix, dtype=np.float64)
+    peaks = np.abs(wide).max(axis=0, initial=0.0)
+    tame = wide / np.where(peaks > 0, peaks, 1.0)
+    lengths = np.sqrt(np.sum(tame**2, axis=0))
+    return tame / np.where(lengths > 0, lengths, 1.0), peaks * lengths
+
+
+def _as_table(name: str, columns: Mapping[str, Any]) -> dict[str, Column]:
+    table = {key: np.asarray(column) for key, column in columns.items()}
+    for key, column in table.items():
+        if not (isinstance(key, str) and key.isidentifier()):
+            raise ValueError(f"{name} has a column {key!r}; use a name of letters, digits and underscores.")
+        if column.ndim != 1:
+            raise ValueError(f"{name}[{key!r}] must be one-dimensional; got shape {column.shape}.")
+    lengths = {len(column) for column in table.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"The columns of {name} must have one length; got {sorted(lengths)}.")
+    return table
+
+
+def _require_matching_shapes(result: Result) -> None:
+    shapes = [piece.shape for piece in result.B]
+    received = (
+        f"got A {result.A.shape}, B {shapes if result.ragged else np.shape(result.B)}, C {result.C.shape}."
+    )
+    if result.A.ndim != 2 or result.C.ndim != 2 or not shapes or any(len(shape) != 2 for shape in shapes):
+        raise ValueError(f"A must be (I, R), B (K, J, R) or a list of (J_k, R), and C (K, R); {received}")
+    ranks = {result.A.shape[1], result.C.shape[1], *(shape[1] for shape in shapes)}
+    if len(ranks) > 1 or len(shapes) != len(result.C):
+        raise ValueError(f"A, B and C must have the same components, and B and C the same slices; {received}")

@@ -1,0 +1,207 @@
+"""A result in a few lines: how the fit ended, and what every component is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.result.record import Column, NormalisedFactors, Result
+
+SAME_OBJECTIVE = 1e-6
+"""Starts whose objectives differ by less than this, relatively, count as agreeing."""
+
+_SHOWN_COLUMNS = 3
+_LONGEST_LABEL = 30
+
+
+class ComponentFacts(NamedTuple):
+    """What is said of one component.
+
+    Attributes
+    ----------
+    component : int
+        Its number, from 1.
+    share : float
+        Its part of the sum of all components' strengths.
+    first, last : float
+        Its strength at the first and the last time.
+    first_columns, last_columns : str
+        The columns that matter most at these times, with their weights in the normalised pattern.
+
+    Examples
+    --------
+    >>> ComponentFacts(1, 1.0, 2.0, 3.0, "a 0.90", "b 0.80").share
+    1.0
+    """
+
+    component: int
+    share: float
+    first: float
+    last: float
+    first_columns: str
+    last_columns: str
+
+
+def summary(result: Result) -> str:
+    """Describe a result for the terminal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    >>> print(summary(result).splitlines()[0])
+    CP: 4 rows x 3 columns x 2 time, 1 component
+    """
+    facts = headline(result)
+    width = max(len(name) for name, _ in facts)
+    lines = [f"{printable(result.model)}: {size_text(result)}"]
+    lines += [f"  {name:<{width}}  {text}" for name, text in facts]
+    first, last = end_labels(result)
+    for one in component_facts(result):
+        lines.append(
+            f"  component {one.component}: {one.share:.0%} of strength, {one.first:.4g} -> {one.last:.4g}; "
+            f"{first}: {one.first_columns}; {last}: {one.last_columns}"
+        )
+    lines += [f"  note: {printable(note)}" for note in result.notes]
+    return "\n".join(lines)
+
+
+def size_text(result: Result) -> str:
+    """Say how large data and model are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    >>> size_text(result)
+    '4 rows x 3 columns x 2 time, 1 component'
+    """
+    K, I, J = result.shape
+    names = {mode: printable(name) for mode, name in result.labels.names.items()}
+    columns = f"up to {J}" if len(set(result.widths)) > 1 else f"{J}"
+    components = "1 component" if result.rank == 1 else f"{result.rank} components"
+    return f"{I} {names['rows']} x {columns} {names['columns']} x {K} {names['time']}, {components}"
+
+
+def headline(result: Result) -> list[tuple[str, str]]:
+    """Give the facts about the whole fit, each with its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    >>> headline(result)[2]
+    ('status', 'Converged. (7 iterations)')
+    """
+    iterations = "1 iteration" if result.n_iter == 1 else f"{result.n_iter} iterations"
+    facts = [
+        ("explained variance", f"{result.explained_variance:.4f}"),
+        ("objective", f"{result.objective:.8g}"),
+        ("status", f"{printable(result.status)} ({iterations})"),
+    ]
+    if result.feasibility_gaps:
+        gaps = (f"{mode} {gap:.1e}" for mode, gap in result.feasibility_gaps.items())
+        facts.append(("feasibility gaps", ", ".join(gaps)))
+    if result.starts:
+        facts.append(("starts", _starts_text(result.starts)))
+    return facts
+
+
+def component_facts(result: Result) -> list[ComponentFacts]:
+    """Say how strong every component is and which columns make it, at the first and the last time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> B = np.array([[[3.0], [4.0], [0.0]], [[0.0], [0.0], [2.0]]])
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=B, C=np.ones((2, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    >>> component_facts(result)[0].first_columns
+    'column 1 0.80, column 0 0.60'
+    """
+    normalised = result.normalised()
+    shares = _shares(normalised)
+    labels = result.labels.columns
+    return [
+        ComponentFacts(
+            component=r + 1,
+            share=float(shares[r]),
+            first=float(normalised.C[0, r]),
+            last=float(normalised.C[-1, r]),
+            first_columns=_largest_columns(normalised.B[0][:, r], labels),
+            last_columns=_largest_columns(normalised.B[-1][:, r], labels),
+        )
+        for r in range(result.rank)
+    ]
+
+
+def end_labels(result: Result) -> tuple[str, str]:
+    """Name the first and the last time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.data import Labels
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="Converged.", converged=True, n_iter=7,
+    ...                 labels=Labels(time=np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]")))
+    >>> end_labels(result)
+    ('2020-01-01', '2021-01-01')
+    """
+    if result.labels.time is None:
+        return "first", "last"
+    return _label_text(result.labels.time[0]), _label_text(result.labels.time[-1])
+
+
+def printable(text: object) -> str:
+    """Keep control characters, which could rewrite the user's terminal, out of what is shown.
+
+    Examples
+    --------
+    >>> printable("red: " + chr(27) + "[31m")
+    'red: ?[31m'
+    """
+    return "".join(letter if letter.isprintable() else "?" for letter in str(text))
+
+
+def _shares(normalised: NormalisedFactors) -> NDArray[np.float64]:
+    strengths = np.linalg.norm(normalised.C, axis=0)
+    total = strengths.sum()
+    return strengths / total if total > 0 else np.zeros_like(strengths)
+
+
+def _largest_columns(pattern: NDArray[np.float64], labels: NDArray[Any] | None) -> str:
+    sizes = np.abs(pattern)
+    largest = [j for j in np.argsort(-sizes, kind="stable")[:_SHOWN_COLUMNS] if sizes[j] > 0]
+    names = [f"column {j}" if labels is None else _label_text(labels[j]) for j in largest]
+    return ", ".join(f"{name} {pattern[j]:.2f}" for name, j in zip(names, largest)) or "none"
+
+
+def _label_text(label: Any) -> str:
+    is_date = isinstance(label, np.datetime64)
+    text = printable(np.datetime_as_string(label, unit="auto") if is_date else label)
+    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 3]}..."
+
+
+def _starts_text(starts: dict[str, Column]) -> str:
+    count = len(next(iter(starts.values())))
+    parts = []
+    if "objective" in starts and count:
+        agreeing = int(np.count_nonzero(_agree(starts)))
+        parts.append(f"{agreeing} with the chosen objective (to {SAME_OBJECTIVE:.0e})")
+    for word in ("converged", "degenerate"):
+        if word in starts:
+            parts.append(f"{np.count_nonzero(starts[word])} {word}")
+    return f"{count}: {', '.join(parts)}" if parts else str(count)
+
+
+def _agree(starts: dict[str, Column]) -> NDArray[np.bool_]:
+    objectives = starts["objective"].astype(np.float64)
+    chosen = np.flatnonzero(starts.get("chosen", np.zeros(0)))
+    reference = objectives[chosen[0]] if len(chosen) else np.fmin.reduce(objectives)
+    return np.asarray(np.isclose(objectives, reference, rtol=SAME_OBJECTIVE, atol=0.0))

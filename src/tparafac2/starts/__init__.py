@@ -1,0 +1,21 @@
+"""Many starts: where they begin, how they run, which one is chosen."""
+
+from tparafac2.starts.batches import ARRAYS_PER_START, batch_size, run_starts
+from tparafac2.starts.begin import child_seeds, fit_size, prepare, read_factors, svd_start, uniform_start
+from tparafac2.starts.choice import Choice, choose
+from tparafac2.starts.progress import Progress
+
+__all__ = [
+    "ARRAYS_PER_START",
+    "Choice",
+    "Progress",
+    "batch_size",
+    "child_seeds",
+    "choose",
+    "fit_size",
+    "prepare",
+    "read_factors",
+    "run_starts",
+    "svd_start",
+    "uniform_start",
+]

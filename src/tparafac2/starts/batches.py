@@ -1,0 +1,143 @@
+"""Batches of starts, one after the other or in several processes; the answer is the same."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from tparafac2.data import FloatArray
+from tparafac2.solver import Problem, Run, Settings, Start, solve
+from tparafac2.starts.interrupt import Interrupt, ignore_interrupts
+from tparafac2.starts.progress import Progress
+
+_ROWS = 32  # rows of the batched products from which on they are about as fast as they get
+_BATCH_BYTES = 512_000_000
+ARRAYS_PER_START = (
+    6  # of the size of B: patterns, products, auxiliaries and duals, and those of one step before
+)
+
+
+def batch_size(shape: tuple[int, int, int], rank: int) -> int:
+    """Number of starts to process together: a matter of the problem's shape only.
+
+    It must not depend on the machine or the number of processes, because rounding depends on it.
+
+    Examples
+    --------
+    >>> batch_size((20, 150, 100), 3), batch_size((20, 50, 2_000_000), 5)
+    (11, 1)
+    """
+    K, _, J = shape
+    per_start = 8 * ARRAYS_PER_START * rank * K * J
+    return max(1, min(-(-_ROWS // rank), _BATCH_BYTES // per_start))
+
+
+def batches(n: int, size: int) -> list[slice]:
+    """Even batches of at most `size` starts.
+
+    Examples
+    --------
+    >>> batches(20, 11)
+    [slice(0, 10, None), slice(10, 20, None)]
+    """
+    count = -(-n // size)
+    edges = np.linspace(0, n, count + 1).round().astype(int).tolist()
+    return [slice(first, last) for first, last in pairwise(edges)]
+
+
+def run_starts(
+    problem: Problem, starts: Sequence[Start], settings: Settings, n_jobs: int, progress: Progress
+) -> list[Run]:
+    """Run all starts.
+
+    Parameters
+    ----------
+    problem : Problem
+    starts : sequence of Start
+    settings : Settings
+    n_jobs : int
+        Number of processes; each uses one thread.
+    progress : Progress
+
+    Returns
+    -------
+    list of Run
+        In the order of the starts. After an interruption the batches that had not begun are missing.
+    """
+    parts = batches(len(starts), batch_size(problem.data.shape, problem.rank))
+    pieces = [starts[part] for part in parts]
+    progress.expect(len(pieces), settings.max_iter)
+    with Interrupt() as interrupt:
+        if n_jobs == 1 or len(pieces) == 1:
+            return _one_process(problem, pieces, settings, interrupt, progress)
+        return _many_processes(problem, pieces, settings, n_jobs, interrupt, progress)
+
+
+def _one_process(
+    problem: Problem,
+    pieces: Sequence[Sequence[Start]],
+    settings: Settings,
+    interrupt: Interrupt,
+    progress: Progress,
+) -> list[Run]:
+    runs: list[Run] = []
+
+    def watch(iteration: int, objectives: FloatArray) -> bool:
+        progress.iteration(iteration, float(np.min(objectives)))
+        return interrupt.requested
+
+    for piece in pieces:
+        if runs and interrupt.requested:
+            break
+        runs += _run_batch(problem, piece, settings, watch)
+        progress.batch_done()
+    return runs
+
+
+def _many_processes(
+    problem: Problem,
+    pieces: Sequence[Sequence[Start]],
+    settings: Settings,
+    n_jobs: int,
+    interrupt: Interrupt,
+    progress: Progress,
+) -> list[Run]:
+    from joblib import Parallel, delayed
+
+    runs: list[Run] = []
+    with _flag_file(interrupt) as flag:
+        workers = Parallel(n_jobs=n_jobs, return_as="generator")
+        for done in workers(delayed(_run_elsewhere)(problem, piece, settings, flag) for piece in pieces):
+            runs += done
+            progress.batch_done()
+    return runs
+
+
+def _run_batch(
+    problem: Problem,
+    piece: Sequence[Start],
+    settings: Settings,
+    watch: Callable[[int, FloatArray], bool],
+) -> list[Run]:
+    # One level of parallelism: threads of the products inside processes of the starts only get in the way.
+    with threadpool_limits(limits=1):
+        return solve(problem, piece, settings, watch)
+
+
+def _run_elsewhere(problem: Problem, piece: Sequence[Start], settings: Settings, flag: str) -> list[Run]:
+    ignore_interrupts()  # the main process decides, and says so by the flag
+    return _run_batch(problem, piece, settings, lambda iteration, objectives: os.path.exists(flag))
+
+
+@contextmanager
+def _flag_file(interrupt: Interrupt) -> Iterator[str]:
+    """A path that comes into being when the user interrupts: how other processes are told."""
+    with tempfile.TemporaryDirectory(prefix="tparafac2-") as folder:
+        flag = Path(folder) / "stop"
+        interrupt.on_request(flag.touch)
+        yield str(flag)

@@ -1,0 +1,140 @@
+"""Where the starts begin: drawn, taken from the data, or given."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tparafac2.data import Compressed, FloatArray, SliceData
+from tparafac2.solver import Start
+
+
+def child_seeds(random_state: Any, n: int) -> list[np.random.SeedSequence]:
+    """One seed for each start; start i has the same seed however many starts there are.
+
+    Parameters
+    ----------
+    random_state : None, int, SeedSequence or Generator
+    n : int
+
+    Returns
+    -------
+    list of SeedSequence
+
+    Examples
+    --------
+    >>> child_seeds(3, 2)[1].spawn_key == child_seeds(3, 9)[1].spawn_key
+    True
+    """
+    if isinstance(random_state, np.random.Generator):
+        root = np.random.SeedSequence(int(random_state.integers(2**63)))
+    elif isinstance(random_state, np.random.SeedSequence):
+        # A copy: spawning from the user's own would make the second fit differ from the first.
+        root = np.random.SeedSequence(random_state.entropy, spawn_key=random_state.spawn_key)
+    else:
+        root = np.random.SeedSequence(random_state)
+    return root.spawn(n)
+
+
+def uniform_start(seed: np.random.SeedSequence, shape: tuple[int, int, int], rank: int) -> Start:
+    """Factors from U(0, 1): loadings, then patterns, then strengths, so that models share what they can."""
+    rng = np.random.default_rng(seed)
+    K, I, J = shape
+    return Start(rng.random((I, rank)), rng.random((K, J, rank)), rng.random((K, rank)))
+
+
+def svd_start(data: SliceData, rank: int) -> Start:
+    """Loadings from the leading directions of all slices together, patterns by projection, even strengths."""
+    K, I, J = data.shape
+    basis = np.eye(I)[None]
+    G = data.project(basis).astype(np.float64)  # (1, I, K, J): the data themselves
+    flat = G.reshape(I, K * J)
+    _, vectors = np.linalg.eigh(flat @ flat.T)
+    A = np.zeros((I, rank))
+    leading = vectors[:, ::-1][:, :rank]
+    A[:, : leading.shape[1]] = leading
+    A[:, leading.shape[1] :] = np.random.default_rng(0).random((I, rank - leading.shape[1]))
+    B = (A.T @ flat).reshape(rank, K, J).transpose(1, 2, 0)
+    return Start(A, B, np.ones((K, rank)))
+
+
+def fit_size(start: Start, *, fixed_strengths: bool) -> Start:
+    """Give the start's model the norm of the data (one), in equal parts over the free modes."""
+    norm = np.sqrt(
+        np.einsum(
+            "kr,ks,rs,krs->", start.C, start.C, start.A.T @ start.A, start.B.transpose(0, 2, 1) @ start.B
+        )
+    )
+    if not norm > 0:
+        return start
+    part = float(norm) ** (-1 / 2 if fixed_strengths else -1 / 3)
+    return Start(start.A * part, start.B * part, start.C if fixed_strengths else start.C * part)
+
+
+def prepare(
+    start: Start, widths: Sequence[int] | None, compressed: Compressed, *, signed: tuple[bool, bool]
+) -> Start:
+    """A start as the solver takes it: compressed, zero in the padding, without signs that are not allowed.
+
+    Parameters
+    ----------
+    start : Start
+        In the solver's units.
+    widths : sequence of int, optional
+        True widths of the slices where they differ.
+    compressed : Compressed
+    signed : (bool, bool)
+        Whether loadings and strengths may be negative.
+    """
+    A = start.A if signed[0] else np.abs(start.A)
+    C = start.C if signed[1] else np.abs(start.C)
+    B = np.array(start.B, dtype=np.float64)
+    for k, width in enumerate(widths or ()):
+        B[k, width:] = 0.0
+    return Start(compressed.compress_loadings(A), compressed.compress_patterns(B), C)
+
+
+def read_factors(given: Any, shape: tuple[int, int, int], rank: int, widths: Sequence[int] | None) -> Start:
+    """Check factors given by the user, in the user's units.
+
+    Parameters
+    ----------
+    given : (A, B, C)
+        A (I, R), B (K, J, R) or a list of (J_k, R), C (K, R) or None for strengths of one.
+    shape : (K, I, J)
+    rank : int
+    widths : sequence of int, optional
+
+    Returns
+    -------
+    Start
+    """
+    try:
+        A, B, C = given
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"init must be 'uniform', 'svd', a tuple (A, B, C) or a list of such tuples; got {given!r:.80}."
+        ) from None
+    K, I, J = shape
+    if isinstance(B, list | tuple):
+        B = _stack(B, J, rank)
+    C = np.ones((K, rank)) if C is None else C
+    arrays = {"A": (A, (I, rank)), "B": (B, (K, J, rank)), "C": (C, (K, rank))}
+    found: dict[str, FloatArray] = {}
+    for name, (array, expected) in arrays.items():
+        found[name] = np.array(array, dtype=np.float64)
+        if found[name].shape != expected:
+            raise ValueError(f"init: {name} must have shape {expected}, got {found[name].shape}.")
+        if not np.isfinite(found[name]).all():
+            raise ValueError(f"init: {name} holds NaN or infinity; give finite factors.")
+    return Start(found["A"], found["B"], found["C"])
+
+
+def _stack(slices: Sequence[Any], J: int, rank: int) -> FloatArray:
+    padded = np.zeros((len(slices), J, rank))
+    for k, piece in enumerate(slices):
+        array = np.asarray(piece, dtype=np.float64)
+        if array.ndim != 2 or array.shape[0] > J or array.shape[1] != rank:
+            raise ValueError(f"init: slice {k} of B must have shape (J_{k}, {rank}), got {array.shape}.")
+        padded[k, : len(array)] = array
+    return padded

@@ -1,0 +1,52 @@
+"""Ctrl-C asks for the best so far; a second Ctrl-C means it."""
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Self
+
+
+class Interrupt:
+    """While open, the first Ctrl-C is noted instead of raised.
+
+    The loop looks at `requested` between iterations, where the state is whole. Outside the main thread
+    Python delivers no signals, and nothing is changed.
+
+    Examples
+    --------
+    >>> with Interrupt() as interrupt:
+    ...     interrupt.requested
+    False
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._then: list[Callable[[], object]] = []
+        self._previous: Any = None
+
+    def on_request(self, action: Callable[[], object]) -> None:
+        """Do this too when the user interrupts."""
+        self._then.append(action)
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _note(self, signum: int, frame: FrameType | None) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+        for action in self._then:
+            action()
+
+
+def ignore_interrupts() -> None:
+    """Leave Ctrl-C to the main process."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,34 @@
+"""What all tests share."""
+
+import os
+
+# Before NumPy is imported: the libraries read these once, and many small problems only suffer from threads.
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
+
+import pytest
+from hypothesis import settings
+
+from tparafac2 import synthetic
+
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def read_only(data):
+    """Refuse changes: the data of a session belong to all of its tests."""
+    for array in (data.X, data.A, data.B, data.C):
+        array.flags.writeable = False
+    return data
+
+
+@pytest.fixture(scope="session")
+def paper_data():
+    """Give the paper's easy case at its published size: 20 slices of 150 x 100, 3 concepts."""
+    return read_only(synthetic.easy(seed=0))
+
+
+@pytest.fixture(scope="session")
+def small_data():
+    """Give an easy case that fits in no time: 8 slices of 20 x 24, 2 concepts, little noise."""
+    return read_only(synthetic.easy(seed=0, noise=0.1, shape=(20, 24, 8), n_concepts=2))

@@ -1,0 +1,96 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tparafac2.data import Labels
+from tparafac2.result import Result
+
+
+def make(**changes: Any) -> Result:
+    rng = np.random.default_rng(0)
+    plain: dict[str, Any] = {
+        "model": "TParafac2",
+        "A": rng.standard_normal((5, 2)),
+        "B": rng.standard_normal((3, 4, 2)),
+        "C": rng.random((3, 2)),
+        "objective": 1.5,
+        "explained_variance": 0.75,
+        "status": "Converged.",
+        "converged": True,
+        "n_iter": 12,
+        "feasibility_gaps": {"A": 0.0, "B": 1e-9, "C": 0.0},
+    }
+    return Result(**(plain | changes))
+
+
+def test_factors_carry_the_names_and_labels_of_the_user() -> None:
+    labels = Labels(
+        rows=list("abcde"), columns=list("wxyz"), names={"rows": "author", "columns": "word", "time": "year"}
+    )
+    result = make(labels=labels)
+    dataset = result.to_dataset()
+    assert dataset.patterns.dims == ("year", "word", "component")
+    np.testing.assert_array_equal(dataset.loadings.sel(author="c"), result.A[2])
+    np.testing.assert_array_equal(dataset.patterns.sel(year=1, word="z", component=2), result.B[1, 3, 1])
+    np.testing.assert_array_equal(dataset.strengths, result.C)
+    assert dataset.component.values.tolist() == [1, 2]
+    assert "width" not in dataset
+
+
+def test_attributes_say_how_the_fit_went() -> None:
+    attributes = make(notes=("One.", "Two."), parameters={"rank": 2}).to_dataset().attrs
+    assert attributes["model"] == "TParafac2"
+    assert attributes["objective"] == 1.5
+    assert attributes["feasibility_gap_B"] == 1e-9
+    assert attributes["converged"] == 1
+    assert attributes["notes"] == "One.\nTwo."
+    assert attributes["parameters"] == '{"rank": 2}'
+
+
+def test_trace_and_starts_are_variables_too() -> None:
+    trace = {"iteration": np.array([0, 10]), "objective": np.array([2.0, 1.0])}
+    starts = {"start": np.array([7, 3]), "objective": np.array([1.0, 1.1]), "chosen": np.array([True, False])}
+    dataset = make(trace=trace, starts=starts).to_dataset()
+    assert dataset.trace_objective.dims == ("trace_row",)
+    assert dataset.trace_iteration.values.tolist() == [0, 10]
+    assert float(dataset.start_objective.sel(start=3)) == 1.1
+
+
+def test_ragged_patterns_are_padded_with_nan() -> None:
+    pieces = [np.ones((4, 2)), np.ones((2, 2)), np.ones((3, 2))]
+    dataset = make(B=pieces).to_dataset()
+    assert dataset.width.values.tolist() == [4, 2, 3]
+    assert np.isnan(dataset.patterns.values[1, 2:]).all()
+    assert int(np.isnan(dataset.patterns).sum()) == 6
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("component", "columns", "time"), ("component_", "columns", "time")),
+        (("start", "loadings", "trace_row"), ("start_", "loadings_", "trace_row_")),
+        (("component", "component_", "start_objective"), ("component__", "component_", "start_objective_")),
+        (("a/b", "strengths", "时间"), ("a/b", "strengths_", "时间")),
+        (("start", "width", ""), ("start_", "width_", "")),
+    ],
+)
+def test_taken_names_get_an_underscore(names: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    labels = Labels(names=dict(zip(("rows", "columns", "time"), names)))
+    dataset = make(labels=labels, starts={"objective": np.ones(3)}).to_dataset()
+    rows, columns, time = expected
+    assert dataset.loadings.dims == (rows, "component")
+    assert dataset.patterns.dims == (time, columns, "component")
+    assert dataset.start_objective.dims == ("start",)
+
+
+@pytest.mark.parametrize("kind", ["datetime64[D]", "datetime64[ns]", "float32", "bool", "object"])
+def test_labels_of_any_kind_can_be_coordinates(kind: str) -> None:
+    time = np.array(["2020-01-01", "2020-02-01", "NaT"], dtype="datetime64[D]")
+    given = np.array([0, "x", None], dtype=object) if kind == "object" else np.arange(3).astype(kind)
+    if "datetime64[" in kind:
+        given = time.astype(kind)
+    coordinate = make(labels=Labels(time=given)).to_dataset()["time"].values
+    assert len(coordinate) == 3
+    if "datetime64[" in kind:
+        np.testing.assert_array_equal(coordinate, time)

@@ -1,0 +1,118 @@
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis.extra.numpy import arrays
+
+from tparafac2 import metrics
+from tparafac2.data import Labels
+from tparafac2.result import Result
+
+MODERATE = st.floats(-1e3, 1e3, allow_subnormal=False) | st.just(0.0)
+
+
+def make(**changes: Any) -> Result:
+    rng = np.random.default_rng(0)
+    plain: dict[str, Any] = {
+        "model": "TParafac2",
+        "A": rng.standard_normal((5, 2)),
+        "B": rng.standard_normal((3, 4, 2)),
+        "C": rng.random((3, 2)),
+        "objective": 1.5,
+        "explained_variance": 0.75,
+        "status": "Converged.",
+        "converged": True,
+        "n_iter": 12,
+    }
+    return Result(**(plain | changes))
+
+
+@settings(deadline=None, max_examples=60)
+@given(arrays(float, (3, 2), elements=MODERATE), arrays(float, (2, 4, 2), elements=MODERATE), st.booleans())
+def test_normalised_factors_have_unit_columns_and_describe_the_same_data(A, B, ragged) -> None:
+    C = np.array([[2.0, 0.0], [0.5, 3.0]])
+    result = make(A=A, B=[B[0], B[1][:3]] if ragged else B, C=C)
+    normalised = result.normalised()
+    assert isinstance(normalised.B, list) == ragged
+    for given_columns, unit in zip([result.A, *result.B], [normalised.A, *normalised.B]):
+        zero = ~given_columns.any(axis=0)
+        assert np.allclose(np.linalg.norm(unit, axis=0), np.where(zero, 0.0, 1.0), rtol=1e-12)
+    assert not np.isnan(normalised.C).any()
+    size = np.abs(A).max() * np.abs(B).max() * C.max()
+    for ours, theirs in zip(result.reconstruct(), metrics.reconstruct(*normalised)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-13 * size)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_zero_stays_zero_without_noise() -> None:
+    result = make(A=np.zeros((5, 2)), B=np.zeros((3, 4, 2)))
+    assert not any(np.any(factor) for factor in result.normalised())
+    assert "none" in result.summary()
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e150])
+def test_squares_do_not_leave_the_range_of_floats(size: float) -> None:
+    plain, sized = make().normalised(), make(A=size * make().A).normalised()
+    np.testing.assert_allclose(sized.A, plain.A, rtol=1e-12)
+    np.testing.assert_allclose(sized.C / size, plain.C, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_factors_that_went_wrong_are_still_described() -> None:
+    A = np.full((5, 2), np.nan)
+    A[0, 1] = np.inf
+    result = make(A=A, C=np.full((3, 2), np.inf), objective=np.nan)
+    assert "nan" in result.summary()
+    assert "TParafac2" in result._repr_html_()
+
+
+def test_single_precision_is_kept_as_it_is() -> None:
+    result = make(A=make().A.astype(np.float32))
+    assert result.A.dtype == np.float32
+    assert result.normalised().A.dtype == np.float64
+
+
+def test_tables_have_one_row_per_iteration_and_per_start() -> None:
+    result = make(
+        trace={"iteration": np.arange(3), "objective": np.array([3.0, 2.0, 1.0])},
+        starts={"start": np.arange(2), "status": np.array(["Converged.", "Stopped."])},
+    )
+    assert result.trace_table()["objective"].tolist() == [3.0, 2.0, 1.0]
+    assert result.starts_table().loc[1, "status"] == "Stopped."
+    assert make().trace_table().empty
+
+
+def test_sizes_of_ragged_patterns() -> None:
+    result = make(B=(np.ones((4, 2)), np.ones((6, 2)), np.ones((5, 2))))
+    assert result.ragged
+    assert (result.shape, result.widths, result.rank) == ((3, 5, 6), (4, 6, 5), 2)
+    assert [piece.shape for piece in result.reconstruct()] == [(5, 4), (5, 6), (5, 5)]
+    assert "up to 6 columns" in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"A": np.ones(5)}, r"A must be \(I, R\)"),
+        ({"B": np.ones((3, 4))}, r"B \(K, J, R\)"),
+        ({"B": []}, r"a list of \(J_k, R\)"),
+        ({"A": np.ones((5, 3))}, "the same components"),
+        ({"C": np.ones((2, 2))}, "the same slices"),
+        ({"labels": Labels(rows=["a"])}, "rows has 1 labels, but the data need 5"),
+        ({"trace": {"a": np.ones((2, 2))}}, r"trace\['a'\] must be one-dimensional"),
+        ({"starts": {"a": np.ones(2), "b": np.ones(3)}}, r"starts must have one length; got \[2, 3\]"),
+        ({"starts": {"a/b": np.ones(2)}}, "starts has a column 'a/b'"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        make(**changes)
+
+
+def test_a_result_can_be_scored_and_is_frozen() -> None:
+    result = make()
+    assert metrics.factor_match_score(result, (result.A, result.B, result.C)) == pytest.approx(1.0)
+    with pytest.raises(AttributeError):
+        result.objective = 0.0  # type: ignore[misc]

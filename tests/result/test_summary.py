@@ -1,0 +1,129 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tparafac2.data import Labels
+from tparafac2.result import Result
+
+NASTY = "<img src=x onerror=alert(1)>"
+
+
+def make(**changes: Any) -> Result:
+    B = np.zeros((2, 5, 2))
+    B[0, :, 0] = [3.0, 0.0, -4.0, 0.0, 0.0]
+    B[1, :, 0] = [0.0, 4.0, 1.0, 2.0, 2.0]
+    B[:, 4, 1] = 1.0
+    plain: dict[str, Any] = {
+        "model": "TParafac2",
+        "A": np.array([[3.0, 0.0], [4.0, 1.0]]),
+        "B": B,
+        "C": np.array([[0.2, 1.0], [0.4, 2.0]]),
+        "labels": Labels(columns=["ant", "bee", "cat", "dog", "elk"], time=[1990, 2010]),
+        "objective": 853.70829,
+        "explained_variance": 0.91234,
+        "status": "The objective no longer falls.",
+        "converged": True,
+        "n_iter": 321,
+        "feasibility_gaps": {"A": 0.0, "B": 3e-13, "C": 0.0},
+        "notes": ("component 4 vanished: smoothness too strong or rank too high.",),
+    }
+    return Result(**(plain | changes))
+
+
+def test_the_summary_says_what_was_fitted_and_how_it_ended() -> None:
+    text = make().summary()
+    for part in (
+        "TParafac2: 2 rows x 5 columns x 2 time, 2 components",
+        "0.9123",
+        "853.70829",
+        "The objective no longer falls. (321 iterations)",
+        "B 3.0e-13",
+        "note: component 4 vanished",
+    ):
+        assert part in text
+
+
+def test_one_line_per_component_names_its_columns_at_both_ends() -> None:
+    # Sizes: |a_1| = 5 and |b_k1| = 5 give strengths 5 and 10; component 2 has 1 and 2.
+    lines = [line.strip() for line in make().summary().splitlines() if "component " in line][:2]
+    assert lines == [
+        "component 1: 83% of strength, 5 -> 10; "
+        "1990: cat -0.80, ant 0.60; 2010: bee 0.80, dog 0.40, elk 0.40",
+        "component 2: 17% of strength, 1 -> 2; 1990: elk 1.00; 2010: elk 1.00",
+    ]
+
+
+def test_without_labels_columns_are_numbered() -> None:
+    assert "first: column 2 -0.80, column 0 0.60; last: column 1 0.80" in make(labels=Labels()).summary()
+
+
+def starts(**columns: Any) -> dict[str, Any]:
+    return {"starts": {name: np.array(column) for name, column in columns.items()}}
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        (
+            starts(
+                objective=[1.0, 1.0 + 5e-7, 1.1, 0.5, np.nan, np.inf],
+                chosen=[True, False, False, False, False, False],
+                converged=[True, True, True, False, False, False],
+                degenerate=[False, False, False, True, False, False],
+            ),
+            "6: 2 with the chosen objective (to 1e-06), 3 converged, 1 degenerate",
+        ),
+        (starts(objective=[2.0, 1.0, 1.0, np.nan]), "4: 2 with the chosen objective (to 1e-06)"),
+        (starts(objective=[np.nan]), "1: 0 with the chosen objective (to 1e-06)"),
+        (starts(seconds=[1.0, 2.0]), "2"),
+        (starts(objective=np.zeros(0)), "0"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_agreement_of_the_starts(columns: dict[str, Any], text: str) -> None:
+    line = next(line for line in make(**columns).summary().splitlines() if line.startswith("  starts"))
+    assert line.split("  ", 2)[2].strip() == text
+
+
+def test_ragged_patterns_and_many_kinds_of_labels() -> None:
+    B = [np.eye(5, 2), np.eye(3, 2)[::-1]]
+    time = np.array(["2020-01-01", "NaT"], dtype="datetime64[ns]")
+    text = make(B=B, labels=Labels(columns=[0.5, 1, 2, 3, 4], time=time)).summary()
+    assert "up to 5 columns" in text
+    assert "2020-01-01: 0.5 1.00; NaT: 2.0 1.00" in text
+
+
+def test_nothing_in_a_label_can_rewrite_the_terminal_or_flood_it() -> None:
+    labels = Labels(
+        columns=["\x1b[2J", "x" * 1000, "a\nb", "d", "e"],
+        names={"rows": "\x1brows"},
+    )
+    result = make(labels=labels, notes=("\x1b]0;title\x07",), status="\rgone", model="\x1bModel")
+    text = result.summary()
+    assert all(letter.isprintable() for letter in text.replace("\n", ""))
+    assert repr(result).isprintable()
+    assert "a?b -0.80, ?[2J 0.60" in text
+    assert "xxx..." in text
+    assert max(map(len, text.splitlines())) < 200
+
+
+def test_html_escapes_every_text_of_the_user() -> None:
+    labels = Labels(
+        columns=[NASTY, "b&b", "\"c'", "d", "e"],
+        time=[NASTY, "end"],
+        names={"rows": NASTY, "columns": "<b>", "time": "t"},
+    )
+    page = make(labels=labels, notes=(NASTY,), status=NASTY, model=NASTY)._repr_html_()
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert page.count("&lt;img src=x onerror=alert(1)&gt;") >= 5
+    assert "b&amp;b" in page
+
+
+def test_html_needs_nothing_from_elsewhere_and_has_the_facts() -> None:
+    page = make()._repr_html_()
+    assert not any(word in page for word in ("http", "src=", "href=", "<script", "<link", "@import"))
+    for part in ("TParafac2", "0.9123", "cat -0.80, ant 0.60", "<td>83%</td>", "component 4 vanished"):
+        assert part in page
+    assert "<ul>" not in make(notes=())._repr_html_()
