@@ -573,21 +573,27 @@ def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_on(H, f, free, n, L, y):  # type: ignore[no-untyped-def]
-    """y = the minimiser of y'Hy - 2f'y over the n free coordinates (Cholesky)."""
+def factorise_on(H, free, n, L):  # type: ignore[no-untyped-def]
+    """Cholesky factor of the n free rows and columns of H."""
     for a in range(n):
         for b in range(a + 1):
-            dot = H[free[a], free[b]]
+            rest = H[free[a], free[b]]
             for m in range(b):
-                dot -= L[a, m] * L[b, m]
+                rest -= L[a, m] * L[b, m]
             if a > b:
-                L[a, b] = dot / L[b, b]
+                L[a, b] = rest / L[b, b]
             else:
-                L[a, a] = np.sqrt(max(dot, 1e-16 * H[free[a], free[a]] + 1e-300))
-        dot = f[free[a]]
+                L[a, a] = np.sqrt(max(rest, 1e-16 * H[free[a], free[a]] + 1e-300))
+
+
+@kernel
+def substitute(L, f, free, n, y):  # type: ignore[no-untyped-def]
+    """y = (L L')^-1 f over the n free coordinates."""
+    for a in range(n):
+        rest = f[free[a]]
         for m in range(a):
-            dot -= L[a, m] * y[m]
-        y[a] = dot / L[a, a]
+            rest -= L[a, m] * y[m]
+        y[a] = rest / L[a, a]
     for a in range(n - 1, -1, -1):
         for m in range(a + 1, n):
             y[a] -= L[m, a] * y[m]
@@ -601,7 +607,8 @@ def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
     n = 0
     for r in range(R):
         free[r] = r
-    solve_on(H, f, free, R, L, y)
+    factorise_on(H, free, np.int64(R), L)
+    substitute(L, f, free, np.int64(R), y)
     lowest = y[0]
     for r in range(R):
         lowest = min(lowest, y[r])
@@ -615,7 +622,8 @@ def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
             n += 1
     for _round in range(3 * R + 3):
         while n > 0:
-            solve_on(H, f, free, n, L, y)
+            factorise_on(H, free, n, L)
+            substitute(L, f, free, n, y)
             step, blocking = 1.0, -1
             for a in range(n):
                 if y[a] <= 0.0:
@@ -646,16 +654,40 @@ def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def nonnegative_rows(H, F, X):  # type: ignore[no-untyped-def]
-    """Solve `nonnegative_row` for every row of F (m, R), H (m or 1, R, R), in place in X (m, R)."""
-    m, R = F.shape
-    free = np.empty(R + 1, np.int64)
-    L = np.empty((R, R))
-    y = np.empty(R)
-    x = np.empty(R)
-    for i in range(m):
-        for r in range(R):
-            x[r] = X[i, r]
-        nonnegative_row(H[i if H.shape[0] > 1 else 0], F[i], x, free, L, y)
-        for r in range(R):
-            X[i, r] = x[r]
+def lift(H, ridge, out):  # type: ignore[no-untyped-def]
+    """out = H plus norm penalties, and a trace of the unit matrix for components that are not there."""
+    R = H.shape[0]
+    trace = 0.0
+    for r in range(R):
+        trace += H[r, r]
+    for r in range(R):
+        for s in range(R):
+            out[r, s] = H[r, s]
+        out[r, r] += ridge + 1e-15 * trace + 1e-300
+
+
+@kernel
+def solve_block(H, F, X, ridge, nonnegative):  # type: ignore[no-untyped-def]
+    """X = argmin of x'(H + ridge I)x - 2f'x for every start p and row m, over x >= 0 if asked.
+
+    H is (p, 1 or m, R, R): one matrix for all rows, or one for each. F and X are (p, R, m); X is also where
+    the search for non-negative solutions begins.
+    """
+    P, R, m = F.shape
+    lifted, L = np.empty((R, R)), np.empty((R, R))
+    free, x, f, y = np.empty(R + 1, np.int64), np.empty(R), np.empty(R), np.empty(R)
+    for p in range(P):
+        for i in range(m):
+            for r in range(R):
+                free[r] = r
+                f[r] = F[p, r, i]
+                x[r] = X[p, r, i]
+            if i < H.shape[1]:
+                lift(H[p, i], ridge, lifted)
+                factorise_on(lifted, free, np.int64(R), L)
+            if nonnegative:
+                nonnegative_row(lifted, f, x, free, L, y)
+            else:
+                substitute(L, f, free, np.int64(R), x)
+            for r in range(R):
+                X[p, r, i] = x[r]

@@ -119,8 +119,11 @@ class Batch:
         D = C.transpose(0, 2, 1)
         H = (summary.gram * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)
         self.loadings.update(active, H[:, None], accumulated)
-        sse = self._sse(H, accumulated, G)
-        return self._rescale_and_carry(sse, summary)
+        At = self.loadings.values[active]
+        N = At @ At.transpose(0, 2, 1)
+        sse = problem.data.norm_squared - 2.0 * (accumulated * At).sum(axis=(1, 2)) + (H * N).sum(axis=(1, 2))
+        self._replace_cancelled(sse, At, G)
+        return self._rescale_and_carry(sse, N, summary)
 
     def stop(self, info: Info) -> None:
         """Record the iteration, let finished starts go, and stiffen those whose gap stalls."""
@@ -168,20 +171,14 @@ class Batch:
                 rows.append((entry.iteration, entry.seconds, *(column[slot] for column in entry.info)))
         return Trace(np.array(rows, dtype=np.float64).reshape(-1, len(Trace.columns)))
 
-    def _sse(self, H: FloatArray, accumulated: FloatArray, W: FloatArray) -> FloatArray:
-        At = self.loadings.values[self.active]
-        cross = (accumulated * At).sum(axis=(1, 2))
-        sse = (
-            self.problem.data.norm_squared - 2.0 * cross + (H * (At @ At.transpose(0, 2, 1))).sum(axis=(1, 2))
-        )
+    def _replace_cancelled(self, sse: FloatArray, At: FloatArray, W: FloatArray) -> None:
         tiny = (sse < _CANCELLATION) & np.isfinite(sse)
         if tiny.any():
             sse[tiny] = self.problem.data.residual_sse(At[tiny], W[tiny])
-        return np.asarray(sse)
 
-    def _rescale_and_carry(self, sse: FloatArray, summary: Summary) -> Info:
+    def _rescale_and_carry(self, sse: FloatArray, N: FloatArray, summary: Summary) -> Info:
         active = self.active
-        costs, sizes = self._costs(summary)
+        costs, sizes = self._costs(N, summary)
         scales = best_scaling(costs, sizes) if self.scalable else no_scaling(costs)
         if self.settings.balance:
             scales, gone = remove_vanished(scales, sizes)
@@ -204,17 +201,17 @@ class Batch:
         gaps = (self.loadings.gaps(active), gap_b, self.strengths.gaps(active))
         return Info(*(np.asarray(column, dtype=np.float64) for column in (objective, *gaps)))
 
-    def _costs(self, summary: Summary) -> tuple[Costs, Costs]:
+    def _costs(self, N: FloatArray, summary: Summary) -> tuple[Costs, Costs]:
         """Penalties and squared norms of every component in every mode."""
         active, problem = self.active, self.problem
-        sizes_a = np.sum(self.loadings.values[active] ** 2, axis=2)
-        sizes_c = np.sum(self.strengths.values[active] ** 2, axis=2)
+        sizes_a = np.diagonal(N, axis1=1, axis2=2)
         cost_b = summary.bands.copy()
         self._add_split_costs(cost_b, problem.b, self.patterns.split_value)
         cost_a = problem.a.ridge * sizes_a
         self._add_split_costs(cost_a, problem.a, self._row_value(self.loadings))
         if problem.fixed_strengths:
             return Costs(cost_a, cost_b, None), Costs(sizes_a, summary.norms, None)
+        sizes_c = (self.strengths.values[active] ** 2).sum(axis=2)
         cost_c = problem.c.ridge * sizes_c
         self._add_split_costs(cost_c, problem.c, self._row_value(self.strengths))
         return Costs(cost_a, cost_b, cost_c), Costs(sizes_a, summary.norms, sizes_c)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
 from tparafac2.penalties import NonNegative
-from tparafac2.solver.kernels import nonnegative_rows
+from tparafac2.solver.kernels import solve_block
 from tparafac2.solver.problem import Terms, nonnegative_only
 from tparafac2.solver.settings import Settings
 
@@ -46,14 +46,16 @@ class RowBlock:
         if self.splits:
             for p, i in enumerate(active):
                 self._admm(int(i), H[p], F[p].T)
-        elif self.clip:
-            self._nonnegative(active, H, F)
         else:
-            self._least_squares(active, H, F)
+            x = self.values[active]
+            solve_block(H, F, x, self.terms.ridge, self.clip)
+            self.values[active] = x
 
     def gaps(self, active: Starts) -> FloatArray:
         """Largest ||x - aux|| / ||x|| over the split terms."""
         worst = np.zeros(len(active))
+        if not self.splits:
+            return worst
         x = self.before[active].transpose(0, 2, 1)
         norms = np.maximum(np.linalg.norm(x, axis=(1, 2)), 1e-300)
         for t in range(len(self.splits)):
@@ -85,39 +87,12 @@ class RowBlock:
                 x = self._carried_before[t][i]
         return np.asarray(np.maximum(x, 0.0)) if self.clip else x.copy()
 
-    def _least_squares(self, active: Starts, H: FloatArray, F: FloatArray) -> None:
-        lifted = self._lift(H, 0.0)
-        if H.shape[1] == 1:
-            self.values[active] = np.linalg.solve(lifted[:, 0], F)
-        else:
-            self.values[active] = np.linalg.solve(lifted, F.transpose(0, 2, 1)[..., None])[..., 0].transpose(
-                0, 2, 1
-            )
-
-    def _nonnegative(self, active: Starts, H: FloatArray, F: FloatArray) -> None:
-        lifted = self._lift(H, 0.0)
-        right = np.ascontiguousarray(F.transpose(0, 2, 1), dtype=np.float64)
-        x = np.ascontiguousarray(self.values[active].transpose(0, 2, 1))
-        R = x.shape[2]
-        if H.shape[1] == 1:
-            for p in range(len(active)):
-                nonnegative_rows(lifted[p], right[p], x[p])
-        else:
-            nonnegative_rows(lifted.reshape(-1, R, R), right.reshape(-1, R), x.reshape(-1, R))
-        self.values[active] = x.transpose(0, 2, 1)
-
-    def _lift(self, H: FloatArray, extra: float | FloatArray) -> FloatArray:
-        """H plus norm penalties, and a trace of the unit matrix for components that are not there."""
-        R = H.shape[-1]
-        trace = np.trace(H, axis1=-2, axis2=-1)[..., None, None]
-        return np.asarray(H + (self.terms.ridge + extra + 1e-15 * trace + 1e-300) * np.eye(R))
-
     def _admm(self, i: int, H: FloatArray, F: FloatArray) -> None:
         R = H.shape[-1]
         trace = np.trace(H, axis1=-2, axis2=-1)
         rho = np.broadcast_to(np.maximum(trace, 0.01 * trace.mean() + 1e-300) / R, len(F)).copy()
-        weight = (0.5 * len(self.splits) * rho)[: len(H), None, None]
-        inverse = np.linalg.inv(self._lift(H, weight))
+        weight = self.terms.ridge + (0.5 * len(self.splits) * rho)[: len(H), None, None]
+        inverse = np.linalg.inv(H + weight * np.eye(R))
         for _ in range(self.settings.inner):
             pull = sum(aux[i] - dual[i] for aux, dual in zip(self.aux, self.dual))
             x = np.einsum(
