@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args, overload
 
 import numpy as np
@@ -307,6 +308,10 @@ def reconstruct(
     return slices if isinstance(B, list | tuple) else np.stack(slices)
 
 
+# So few components are paired by trying every way: importing SciPy's assignment takes longer than many fits.
+_FEW = 5
+
+
 class _Factors(NamedTuple):
     """One checked set of components."""
 
@@ -318,12 +323,10 @@ class _Factors(NamedTuple):
 
 def _match(estimate: dict[str, FloatArray], truth: dict[str, FloatArray]) -> MatchScore:
     """Match the components of two sets given as unit columns per mode."""
-    from scipy.optimize import linear_sum_assignment  # slow to import, and only needed here
-
     # Rounding can give a cosine just above 1.
     cosines = {mode: np.minimum(np.abs(truth[mode].T @ estimate[mode]), 1.0) for mode in truth}
     product = np.prod(list(cosines.values()), axis=0)
-    rows, columns = linear_sum_assignment(product, maximize=True)
+    rows, columns = _assign(product)
 
     def in_true_order(similarities: FloatArray) -> FloatArray:
         matched = np.zeros(len(product))
@@ -339,6 +342,20 @@ def _match(estimate: dict[str, FloatArray], truth: dict[str, FloatArray]) -> Mat
         per_mode={mode: in_true_order(cosine) for mode, cosine in cosines.items()},
         permutation=permutation,
     )
+
+
+def _assign(similarity: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pair rows with columns, one to one, so that the sum of similarities is largest."""
+    if max(similarity.shape) > _FEW:
+        from scipy.optimize import linear_sum_assignment
+
+        rows, columns = linear_sum_assignment(similarity, maximize=True)
+        return rows, columns
+    wide = similarity if similarity.shape[0] <= similarity.shape[1] else similarity.T
+    small = np.arange(len(wide))
+    ways = np.array(list(permutations(range(wide.shape[1]), len(wide))), dtype=np.intp)
+    large = ways[np.argmax(wide[small, ways].sum(axis=1))]
+    return (small, large) if wide is similarity else (large, small)
 
 
 def _unit_modes(factors: _Factors, letters: str, definition: Definition) -> dict[str, FloatArray]:

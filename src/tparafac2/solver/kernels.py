@@ -25,9 +25,18 @@ UNSWEPT = 2  # left in `explicit` where the sweep of the last inner iteration is
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": _FAST, "error_model": "numpy"}
+
+
 def kernel(function: Any) -> Any:
-    """Compile with the one set of options that all kernels share; kept on disk between runs."""
-    return njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")(function)
+    """Compile a function that Python calls; kept on disk between runs."""
+    return njit(cache=True, **_OPTIONS)(function)
+
+
+def part(function: Any) -> Any:
+    """Compile a function that only kernels call: without a way in from Python it compiles faster."""
+    compiler: Any = njit
+    return compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
 class Evolving(NamedTuple):
@@ -90,7 +99,7 @@ class Before(NamedTuple):
     Y: Array  # (n, R, K, J)
 
 
-@kernel
+@part
 def clear(x):  # type: ignore[no-untyped-def]
     """x[...] = 0 (NumPy's own form takes ten times longer to compile)."""
     for i in range(x.shape[0]):
@@ -99,7 +108,7 @@ def clear(x):  # type: ignore[no-untyped-def]
                 x[i, j, k] = 0.0
 
 
-@kernel
+@part
 def mix(out, src, coef, w):  # type: ignore[no-untyped-def]
     """out[r] = sum_s coef[s, r] src[s] for all r, on w neighbouring columns.
 
@@ -110,30 +119,30 @@ def mix(out, src, coef, w):  # type: ignore[no-untyped-def]
     Y, ko, oo = out.array, out.k, out.first
     X, kx, ox = src.array, src.k, src.first
     R = X.shape[0]
-    for r in range(0, R, 2):
-        if R < 3:
-            for q in range(r, R):
-                a = coef[0, q]
-                for j in range(w):
-                    Y[q, ko, oo + j] = a * X[0, kx, ox + j]
-                add_rows(out, q, src, coef, 1.0, _ONE, w)
-        elif r + 1 < R:
+    if R < 3:
+        for r in range(R):
+            a = coef[0, r]
+            for j in range(w):
+                Y[r, ko, oo + j] = a * X[0, kx, ox + j]
+    else:
+        for r in range(0, R - 1, 2):
             a, b, c = coef[0, r], coef[1, r], coef[2, r]
             d, e, f = coef[0, r + 1], coef[1, r + 1], coef[2, r + 1]
             for j in range(w):
                 x, y, z = X[0, kx, ox + j], X[1, kx, ox + j], X[2, kx, ox + j]
                 Y[r, ko, oo + j] = a * x + b * y + c * z
                 Y[r + 1, ko, oo + j] = d * x + e * y + f * z
-            add_rows(out, r, src, coef, 1.0, _THREE, w)
-            add_rows(out, r + 1, src, coef, 1.0, _THREE, w)
-        else:
-            a, b, c = coef[0, r], coef[1, r], coef[2, r]
+        if R % 2 == 1:
+            a, b, c = coef[0, R - 1], coef[1, R - 1], coef[2, R - 1]
             for j in range(w):
-                Y[r, ko, oo + j] = a * X[0, kx, ox + j] + b * X[1, kx, ox + j] + c * X[2, kx, ox + j]
-            add_rows(out, r, src, coef, 1.0, _THREE, w)
+                Y[R - 1, ko, oo + j] = a * X[0, kx, ox + j] + b * X[1, kx, ox + j] + c * X[2, kx, ox + j]
+    first = _THREE if R >= 3 else _ONE
+    if first < R:
+        for r in range(R):
+            add_rows(out, r, src, coef, 1.0, first, w)
 
 
-@kernel
+@part
 def add_rows(out, r, src, coef, scale, s, w):  # type: ignore[no-untyped-def]
     """out[r] += scale * sum over rows from s on of coef[s, r] src[s], up to three rows at a time."""
     Y, ko, oo = out.array, out.k, out.first
@@ -151,7 +160,7 @@ def add_rows(out, r, src, coef, scale, s, w):  # type: ignore[no-untyped-def]
         s += 1
 
 
-@kernel
+@part
 def add_gram(M, X, k, o, w):  # type: ignore[no-untyped-def]
     """M[r, s] += <X[r], X[s]> on w neighbouring columns, upper triangle; three rows are read at once."""
     R = X.shape[0]
@@ -189,7 +198,7 @@ def add_gram(M, X, k, o, w):  # type: ignore[no-untyped-def]
             M[r, s] += a
 
 
-@kernel
+@part
 def invert_spd(H):  # type: ignore[no-untyped-def]
     """Invert a small symmetric positive definite matrix in place (Gauss-Jordan: no pivoting needed)."""
     R = H.shape[0]
@@ -206,7 +215,7 @@ def invert_spd(H):  # type: ignore[no-untyped-def]
                     H[i, j] -= f * H[p, j]
 
 
-@kernel
+@part
 def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
     """E_k = (D_k N D_k + (half_rho_k + diagonal_k) I - off_{k-1}^2 E_{k-1})^-1: block Thomas, forward."""
     K, R = E.shape[0], E.shape[1]
@@ -224,7 +233,7 @@ def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
         invert_spd(E[k])
 
 
-@kernel
+@part
 def block_width(K, R, J):  # type: ignore[no-untyped-def]
     """Columns whose working set stays in the fast cache, whatever the number of slices."""
     width = _BLOCK_BYTES // (8 * K * R)
@@ -232,7 +241,7 @@ def block_width(K, R, J):  # type: ignore[no-untyped-def]
     return min(J, width)
 
 
-@kernel
+@part
 def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped-def]
     """New B of start i on a span of columns, from data and auxiliaries; S becomes the dual (if split).
 
@@ -267,7 +276,7 @@ def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped
                 add_rows(Rows(B, k, o), r, Rows(B, k + 1, o), E[k], quad.off[k], _ZERO, w)
 
 
-@kernel
+@part
 def add_dual(ev, i, M, span):  # type: ignore[no-untyped-def]
     """S = B + dual and its cross products, for start i on a span of columns."""
     S, B = ev.S[i], ev.B[i]
@@ -279,7 +288,7 @@ def add_dual(ev, i, M, span):  # type: ignore[no-untyped-def]
         add_gram(M[k], S, k, o, w)
 
 
-@kernel
+@part
 def orthogonalise_columns(N, V, work):  # type: ignore[no-untyped-def]
     """One-sided Jacobi: rotate the columns of N (R, R, K) until orthogonal; V collects the rotations."""
     R, K = N.shape[0], N.shape[2]
@@ -319,7 +328,7 @@ def orthogonalise_columns(N, V, work):  # type: ignore[no-untyped-def]
             break
 
 
-@kernel
+@part
 def factorise_grams(M, L, Linv, limit):  # type: ignore[no-untyped-def]
     """Cholesky M_k = L_k L_k' and the inverses of L_k, all slices at once; zero columns stay zero.
 
@@ -356,7 +365,7 @@ def factorise_grams(M, L, Linv, limit):  # type: ignore[no-untyped-def]
     return True
 
 
-@kernel
+@part
 def product(out, X, Y, transposed):  # type: ignore[no-untyped-def]
     """out_k = X_k Y_k (or X_k Y_k') for small matrices (R, R, K), the loops running over slices."""
     R, K = X.shape[0], X.shape[2]
@@ -373,7 +382,7 @@ def product(out, X, Y, transposed):  # type: ignore[no-untyped-def]
                         out[i, q, k] += X[i, p, k] * Y[p, q, k]
 
 
-@kernel
+@part
 def small_polars(sw, Delta):  # type: ignore[no-untyped-def]
     """sw.N_k = polar(L_k' Delta'); directions without length stay zero. sw.V is a warm start, kept."""
     L, N, V, Q, work = sw.L, sw.N, sw.V, sw.Q, sw.work
@@ -419,7 +428,7 @@ class Sweep(NamedTuple):
     work: Array  # (R + 3, K)
 
 
-@kernel
+@part
 def finish_sweep(ev, i, rho, sw):  # type: ignore[no-untyped-def]
     """Delta = sum_k rho_k P_k' S_k / sum_k rho_k, and T_k = L_k^-T N_k Delta."""
     Delta, T, Q = ev.Delta[i], ev.T[i], sw.Q
@@ -572,27 +581,21 @@ def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
         solve_rows(ev, 0, F, np.ones((R, K)), E[0], half_rho, quad, span)
 
 
-@kernel
-def factorise_on(H, free, n, L):  # type: ignore[no-untyped-def]
-    """Cholesky factor of the n free rows and columns of H."""
-    for a in range(n):
-        for b in range(a + 1):
-            rest = H[free[a], free[b]]
-            for m in range(b):
-                rest -= L[a, m] * L[b, m]
-            if a > b:
-                L[a, b] = rest / L[b, b]
-            else:
-                L[a, a] = np.sqrt(max(rest, 1e-16 * H[free[a], free[a]] + 1e-300))
-
-
-@kernel
-def substitute(L, f, free, n, y):  # type: ignore[no-untyped-def]
-    """y = (L L')^-1 f over the n free coordinates."""
+@part
+def solve_on(H, f, free, n, L, y):  # type: ignore[no-untyped-def]
+    """y = the minimiser of y'Hy - 2f'y over the n free coordinates (Cholesky)."""
     for a in range(n):
         rest = f[free[a]]
+        for b in range(a):
+            entry = H[free[a], free[b]]
+            for m in range(b):
+                entry -= L[a, m] * L[b, m]
+            L[a, b] = entry / L[b, b]
+            rest -= L[a, b] * y[b]
+        pivot = H[free[a], free[a]]
         for m in range(a):
-            rest -= L[a, m] * y[m]
+            pivot -= L[a, m] * L[a, m]
+        L[a, a] = np.sqrt(max(pivot, 1e-16 * H[free[a], free[a]] + 1e-300))
         y[a] = rest / L[a, a]
     for a in range(n - 1, -1, -1):
         for m in range(a + 1, n):
@@ -600,30 +603,18 @@ def substitute(L, f, free, n, y):  # type: ignore[no-untyped-def]
         y[a] /= L[a, a]
 
 
-@kernel
+@part
 def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
     """x = argmin over x >= 0 of x'Hx - 2f'x, from a feasible x: a primal active-set method for small R."""
     R = f.shape[0]
     n = 0
-    for r in range(R):
-        free[r] = r
-    factorise_on(H, free, np.int64(R), L)
-    substitute(L, f, free, np.int64(R), y)
-    lowest = y[0]
-    for r in range(R):
-        lowest = min(lowest, y[r])
-    if lowest >= 0.0:
-        for r in range(R):
-            x[r] = y[r]
-        return
     for r in range(R):
         if x[r] > 0.0:
             free[n] = r
             n += 1
     for _round in range(3 * R + 3):
         while n > 0:
-            factorise_on(H, free, n, L)
-            substitute(L, f, free, n, y)
+            solve_on(H, f, free, n, L, y)
             step, blocking = 1.0, -1
             for a in range(n):
                 if y[a] <= 0.0:
@@ -653,17 +644,24 @@ def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
         n += 1
 
 
-@kernel
-def lift(H, ridge, out):  # type: ignore[no-untyped-def]
-    """out = H plus norm penalties, and a trace of the unit matrix for components that are not there."""
-    R = H.shape[0]
-    trace = 0.0
+@part
+def solve_columns(L, F, X):  # type: ignore[no-untyped-def]
+    """X = (L L')^-1 F for all columns at once, the loops running over neighbours."""
+    R, m = F.shape
     for r in range(R):
-        trace += H[r, r]
-    for r in range(R):
-        for s in range(R):
-            out[r, s] = H[r, s]
-        out[r, r] += ridge + 1e-15 * trace + 1e-300
+        for i in range(m):
+            X[r, i] = F[r, i]
+        for s in range(r):
+            for i in range(m):
+                X[r, i] -= L[r, s] * X[s, i]
+        for i in range(m):
+            X[r, i] /= L[r, r]
+    for r in range(R - 1, -1, -1):
+        for s in range(r + 1, R):
+            for i in range(m):
+                X[r, i] -= L[s, r] * X[s, i]
+        for i in range(m):
+            X[r, i] /= L[r, r]
 
 
 @kernel
@@ -671,23 +669,32 @@ def solve_block(H, F, X, ridge, nonnegative):  # type: ignore[no-untyped-def]
     """X = argmin of x'(H + ridge I)x - 2f'x for every start p and row m, over x >= 0 if asked.
 
     H is (p, 1 or m, R, R): one matrix for all rows, or one for each. F and X are (p, R, m); X is also where
-    the search for non-negative solutions begins.
+    the search for non-negative solutions begins. A trace of the unit matrix is added to H for the sake of
+    components that are not there.
     """
     P, R, m = F.shape
     lifted, L = np.empty((R, R)), np.empty((R, R))
     free, x, f, y = np.empty(R + 1, np.int64), np.empty(R), np.empty(R), np.empty(R)
     for p in range(P):
         for i in range(m):
+            if i < H.shape[1]:
+                trace = 0.0
+                for r in range(R):
+                    trace += H[p, i, r, r]
+                    for s in range(R):
+                        lifted[r, s] = H[p, i, r, s]
+                for r in range(R):
+                    lifted[r, r] += ridge + 1e-15 * trace + 1e-300
             for r in range(R):
                 free[r] = r
                 f[r] = F[p, r, i]
                 x[r] = X[p, r, i]
-            if i < H.shape[1]:
-                lift(H[p, i], ridge, lifted)
-                factorise_on(lifted, free, np.int64(R), L)
             if nonnegative:
                 nonnegative_row(lifted, f, x, free, L, y)
             else:
-                substitute(L, f, free, np.int64(R), x)
+                solve_on(lifted, f, free, R, L, x)
+            if H.shape[1] == 1 and not nonnegative:
+                solve_columns(L, F[p], X[p])
+                break
             for r in range(R):
                 X[p, r, i] = x[r]

@@ -113,8 +113,12 @@ class Batch:
         if not problem.fixed_strengths:
             self.strengths.update(active, N[:, None] * summary.gram, summary.cross)
             C = self.strengths.values[active]
-        for slot, i in enumerate(active):  # W = B D takes the place of G, which is not needed any more
-            np.multiply(self.patterns.B[i], C[slot][:, :, None], out=G[slot], casting="same_kind")
+        # W = B D takes the place of G, which is not needed any more.
+        if p == len(self.patterns.B):
+            np.multiply(self.patterns.B, C[..., None], out=G, casting="same_kind")
+        else:
+            for slot, i in enumerate(active):
+                np.multiply(self.patterns.B[i], C[slot][:, :, None], out=G[slot], casting="same_kind")
         accumulated = problem.data.accumulate(G)
         D = C.transpose(0, 2, 1)
         H = (summary.gram * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)

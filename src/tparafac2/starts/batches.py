@@ -15,7 +15,9 @@ from tparafac2.solver import Problem, Run, Settings, Start, solve
 from tparafac2.starts.interrupt import Interrupt, ignore_interrupts
 from tparafac2.starts.progress import Progress
 
-_ROWS = 32  # rows of the batched products from which on they are about as fast as they get
+# Rows (starts x rank) of the batched products. Small problems are fastest in one large batch; for large ones
+# the products are about as fast with half of it, and more batches can run in parallel.
+_ROWS, _ROWS_IF_LARGE, _LARGE = 64, 32, 1_000_000
 _BATCH_BYTES = 512_000_000
 ARRAYS_PER_START = (
     6  # of the size of B: patterns, products, auxiliaries and duals, and those of one step before
@@ -30,11 +32,12 @@ def batch_size(shape: tuple[int, int, int], rank: int) -> int:
     Examples
     --------
     >>> batch_size((20, 150, 100), 3), batch_size((20, 50, 2_000_000), 5)
-    (11, 1)
+    (22, 1)
     """
-    K, _, J = shape
+    K, I, J = shape
+    rows = _ROWS_IF_LARGE if K * I * J > _LARGE else _ROWS
     per_start = 8 * ARRAYS_PER_START * rank * K * J
-    return max(1, min(-(-_ROWS // rank), _BATCH_BYTES // per_start))
+    return max(1, min(-(-rows // rank), _BATCH_BYTES // per_start))
 
 
 def batches(n: int, size: int) -> list[slice]:
