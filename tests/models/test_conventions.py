@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 import tparafac2 as tp
-from tparafac2.penalties import Ridge
+from tparafac2.penalties import NonNegative, Ridge
 
 QUICK = {"n_starts": 2, "random_state": 0, "tol": 1e-4}
 MODELS = {
@@ -67,7 +67,7 @@ def test_set_params_refuses_an_unknown_name_and_lists_the_known(make):
 
 @each_model
 def test_clone_has_the_parameters_and_not_the_result(make, small_data):
-    terms = [Ridge(0.1)]
+    terms = [NonNegative()]
     model = make(penalties_a=terms, tol=1e-3).fit(small_data.X)
     twin = clone(model)
     assert type(twin) is type(model)

@@ -48,7 +48,7 @@ class Reference:
         N = self.A.T @ self.A
         D = [np.diag(c) for c in self.C]
         rho = self.lift([np.trace(D[k] @ N @ D[k]) / R for k in range(K)])
-        for inner in range(1, self.settings.inner + 1):
+        for done in range(1, self.settings.inner + 1):
             for k in range(K):
                 M = self.Z[k] - self.mu_Z[k] + self.Y[k] - self.mu_Y[k]
                 right = self.X[k].T @ self.A @ D[k] + rho[k] / 2 * M
@@ -59,8 +59,8 @@ class Reference:
             self.mu_Z += self.B - self.Z
             self.mu_Y += self.B - self.Y
             if max(gap(self.B, self.Z), gap(self.B, self.Y)) < self.settings.inner_tol:
-                break
-        return inner
+                return done
+        return self.settings.inner
 
     def update_D(self):
         """ADMM for the strengths, slice by slice; tells how many inner iterations it took."""
@@ -68,7 +68,7 @@ class Reference:
         ridge = self.lambdas[2] * np.eye(R)
         H = [(self.A.T @ self.A) * (B.T @ B) for B in self.B]
         rho = self.lift([np.trace(H[k]) / R for k in range(K)])
-        for inner in range(1, self.settings.inner + 1):
+        for done in range(1, self.settings.inner + 1):
             for k in range(K):
                 pull = rho[k] / 2 * (self.Z_D[k] - self.mu_D[k])
                 right = np.diag(self.A.T @ self.X[k] @ self.B[k]) + pull
@@ -76,8 +76,8 @@ class Reference:
                 self.Z_D[k] = np.maximum(self.C[k] + self.mu_D[k], 0.0)
                 self.mu_D[k] += self.C[k] - self.Z_D[k]
             if gap(self.C, self.Z_D) < self.settings.inner_tol:
-                break
-        return inner
+                return done
+        return self.settings.inner
 
     def update_A(self):
         """The closed form."""
@@ -121,7 +121,7 @@ def gap(x, aux):
 def draw(shape, rank, seed, negative):
     """Data that do not obey the model, and where to begin, in the user's units."""
     rng = np.random.default_rng(seed)
-    K, I, J = shape  # noqa: E741
+    K, I, J = shape
     X = np.einsum("ir,kjr,kr->kij", rng.random((I, rank)), rng.random((K, J, rank)), rng.random((K, rank)))
     X += 0.3 * rng.standard_normal(shape)
     if negative:  # a component that would like negative strengths in some slices

@@ -19,7 +19,7 @@ def physical_memory() -> int | None:
     return total if total > 0 else None
 
 
-def require_memory(needed_bytes: int, what: str) -> None:
+def require_memory(needed_bytes: int, what: str, advice: str = "") -> None:
     """Refuse work that needs more memory than the machine has.
 
     Parameters
@@ -27,6 +27,8 @@ def require_memory(needed_bytes: int, what: str) -> None:
     needed_bytes : int
     what : str
         What needs the memory, as the beginning of a sentence.
+    advice : str
+        What else can be changed, as a sentence.
 
     Raises
     ------
@@ -43,7 +45,7 @@ def require_memory(needed_bytes: int, what: str) -> None:
             f"{what} needs {_gigabytes(needed_bytes)} of memory, "
             f"but this machine has {_gigabytes(available)}. "
             "Keep fewer rows, columns or time points, use dtype='float32' to halve the need, "
-            "or use a machine with more memory."
+            "or use a machine with more memory." + f" {advice}".rstrip()
         )
 
 

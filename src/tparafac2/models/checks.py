@@ -4,6 +4,8 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from tparafac2.data import DenseData
 from tparafac2.penalties import missing_attributes
 
@@ -16,6 +18,9 @@ def check_common(estimator: Any) -> None:
         require_tolerance(name, getattr(estimator, name))
     if estimator.algorithm not in ("fast", "paper"):
         raise ValueError(f"algorithm must be 'fast' or 'paper'; got {estimator.algorithm!r}.")
+    for name in ("compress", "nonnegative_rows", "nonnegative_strengths"):
+        require_flag(name, getattr(estimator, name, True))
+    require_seed(estimator.random_state)
     n_jobs = estimator.n_jobs
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(f"n_jobs must be a positive whole number, or -1 for all cores; got {n_jobs!r}.")
@@ -37,6 +42,24 @@ def require_tolerance(name: str, value: Any) -> None:
         raise TypeError(f"{name} must be a number; got {value!r}.")
     if not (math.isfinite(value) and float(value) >= 0):
         raise ValueError(f"{name} must be finite and at least 0; got {value!r}.")
+
+
+def require_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+
+
+def require_seed(value: Any) -> None:
+    """Refuse what cannot seed the starts."""
+    if value is None or isinstance(value, np.random.Generator | np.random.SeedSequence):
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(
+            f"random_state must be a whole number, a numpy Generator or SeedSequence, or None; got {value!r}."
+        )
+    if value < 0:
+        raise ValueError(f"random_state must be at least 0; got {value}.")
 
 
 def require_penalties(name: str, terms: Any) -> None:

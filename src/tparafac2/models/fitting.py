@@ -124,7 +124,11 @@ def _require_memory(data: DenseData, plan: Plan) -> None:
     size = data.dtype.itemsize
     together = min(plan.n_starts, batch_size(data.shape, plan.rank)) * max(1, plan.n_jobs)
     needed = size * (K * I * J + (ARRAYS_PER_START * together + 2 * plan.n_starts) * plan.rank * K * J)
-    require_memory(needed, f"Fitting {plan.n_starts} starts of rank {plan.rank} to data of this size")
+    require_memory(
+        needed,
+        f"Fitting {plan.n_starts} starts of rank {plan.rank} to data of this size",
+        "Fewer starts (n_starts), processes (n_jobs) or components (rank) need less, too.",
+    )
 
 
 def _compress(data: DenseData, model: Model, plan: Plan) -> Compressed:

@@ -85,7 +85,8 @@ class RowBlock:
         for t, term in enumerate(self.splits):
             if not np.isfinite(term.value(x)):
                 x = self._carried_before[t][i]
-        return np.asarray(np.maximum(x, 0.0)) if self.clip else x.copy()
+        signed = not any(isinstance(term.penalty, NonNegative) for term in self.terms.splits)
+        return x.copy() if signed else np.asarray(np.maximum(x, 0.0))
 
     def _admm(self, i: int, H: FloatArray, F: FloatArray) -> None:
         R = H.shape[-1]

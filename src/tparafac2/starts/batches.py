@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from tparafac2.data import FloatArray
 from tparafac2.solver import Problem, Run, Settings, Start, solve
-from tparafac2.starts.interrupt import Interrupt, ignore_interrupts
+from tparafac2.starts.interrupt import Interrupt, ignore_interrupts, shielded_children
 from tparafac2.starts.progress import Progress
 
 # Rows (starts x rank) of the batched products. Small problems are fastest in one large batch; for large ones
@@ -115,7 +115,9 @@ def _many_processes(
     runs: list[Run] = []
     with _flag_file(interrupt) as flag:
         workers = Parallel(n_jobs=n_jobs, return_as="generator")
-        for done in workers(delayed(_run_elsewhere)(problem, piece, settings, flag) for piece in pieces):
+        with shielded_children():
+            results = workers(delayed(_run_elsewhere)(problem, piece, settings, flag) for piece in pieces)
+        for done in results:
             runs += done
             progress.batch_done()
     return runs

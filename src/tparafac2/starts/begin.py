@@ -109,12 +109,11 @@ def read_factors(given: Any, shape: tuple[int, int, int], rank: int, widths: Seq
     -------
     Start
     """
-    try:
-        A, B, C = given
-    except (TypeError, ValueError):
+    if not isinstance(given, tuple) or len(given) != 3:
         raise ValueError(
             f"init must be 'uniform', 'svd', a tuple (A, B, C) or a list of such tuples; got {given!r:.80}."
-        ) from None
+        )
+    A, B, C = given
     K, I, J = shape
     if isinstance(B, list | tuple):
         B = _stack(B, J, rank)
@@ -122,7 +121,7 @@ def read_factors(given: Any, shape: tuple[int, int, int], rank: int, widths: Seq
     arrays = {"A": (A, (I, rank)), "B": (B, (K, J, rank)), "C": (C, (K, rank))}
     found: dict[str, FloatArray] = {}
     for name, (array, expected) in arrays.items():
-        found[name] = np.array(array, dtype=np.float64)
+        found[name] = _real(name, array)
         if found[name].shape != expected:
             raise ValueError(f"init: {name} must have shape {expected}, got {found[name].shape}.")
         if not np.isfinite(found[name]).all():
@@ -130,10 +129,17 @@ def read_factors(given: Any, shape: tuple[int, int, int], rank: int, widths: Seq
     return Start(found["A"], found["B"], found["C"])
 
 
+def _real(name: str, given: Any) -> FloatArray:
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"init: {name} must hold real numbers, got {array.dtype} of shape {array.shape}.")
+    return array.astype(np.float64)
+
+
 def _stack(slices: Sequence[Any], J: int, rank: int) -> FloatArray:
     padded = np.zeros((len(slices), J, rank))
     for k, piece in enumerate(slices):
-        array = np.asarray(piece, dtype=np.float64)
+        array = _real(f"slice {k} of B", piece)
         if array.ndim != 2 or array.shape[0] > J or array.shape[1] != rank:
             raise ValueError(f"init: slice {k} of B must have shape (J_{k}, {rank}), got {array.shape}.")
         padded[k, : len(array)] = array

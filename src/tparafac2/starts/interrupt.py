@@ -2,7 +2,8 @@
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
@@ -26,8 +27,10 @@ class Interrupt:
         self._previous: Any = None
 
     def on_request(self, action: Callable[[], object]) -> None:
-        """Do this too when the user interrupts."""
+        """Do this too when the user interrupts; at once if that has happened already."""
         self._then.append(action)
+        if self.requested:
+            action()
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -44,6 +47,20 @@ class Interrupt:
         self.requested = True
         for action in self._then:
             action()
+
+
+@contextmanager
+def shielded_children() -> Iterator[None]:
+    """Processes begun meanwhile are born deaf to Ctrl-C, which reaches a terminal's whole process group."""
+    mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
+    if mask is None:
+        yield
+        return
+    before = mask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        mask(signal.SIG_SETMASK, before)
 
 
 def ignore_interrupts() -> None:

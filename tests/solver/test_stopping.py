@@ -1,0 +1,102 @@
+"""When a start may stop, and when its penalty weight rises."""
+
+from itertools import repeat
+
+import numpy as np
+import pytest
+
+from tparafac2.solver import Settings
+from tparafac2.solver.stopping import StopRule, WeightRule
+
+ONE = np.array([0])
+
+
+def steps(rule, objectives, gap=0.0):
+    """Decisions about one start, iteration by iteration."""
+    return [bool(rule.step(ONE, np.array([value]), np.array([gap]))[0]) for value in objectives]
+
+
+class TestStopRule:
+    @pytest.mark.parametrize("window", [1, 4, 10])
+    def test_needs_a_full_window(self, window):
+        found = steps(StopRule(1, Settings(window=window)), [1.0] * (window + 3))
+        assert found == [False] * window + [True] * 3
+
+    def test_compares_with_the_objective_a_window_ago(self):
+        """Each step is below tol, all steps of the window together are not."""
+        slow = 1.0 - 0.5e-3 * np.arange(30)
+        assert not any(steps(StopRule(1, Settings(window=10, tol=1e-3)), slow))
+        assert all(steps(StopRule(1, Settings(window=10, tol=1e-2)), slow)[10:])
+
+    def test_a_bounce_within_the_window_counts_as_change(self):
+        objectives = [1.0] * 5 + [1.1] + [1.0] * 6
+        found = steps(StopRule(1, Settings(window=4, tol=1e-3)), objectives)
+        assert found == [False] * 4 + [True] + 5 * [False] + [True] * 2
+
+    @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+    def test_is_relative(self, scale):
+        objectives = scale * (1.0 + 1e-9 * np.arange(12))
+        assert steps(StopRule(1, Settings(window=10, tol=1e-7)), objectives)[-1]
+        assert not steps(StopRule(1, Settings(window=10, tol=1e-9)), objectives)[-1]
+
+    def test_an_exact_fit_is_compared_with_the_data_instead(self):
+        falling = 1e-21 * 0.5 ** np.arange(12)
+        assert steps(StopRule(1, Settings(window=10, tol=1e-8)), falling)[-1]
+
+    def test_waits_for_feasibility(self):
+        rule = StopRule(1, Settings(window=2, feasibility_tol=1e-5))
+        assert steps(rule, [1.0] * 5, gap=1e-4) == [False] * 5
+        assert steps(rule, [1.0], gap=0.9e-5) == [True]
+
+    def test_an_objective_that_is_not_a_number_is_no_reason_to_stop(self):
+        assert not any(steps(StopRule(1, Settings(window=2)), [1.0, np.nan, np.nan, np.nan, np.nan]))
+
+    def test_a_gap_that_is_not_a_number_is_not_small(self):
+        assert not any(steps(StopRule(1, Settings(window=2)), [1.0] * 5, gap=np.nan))
+
+    def test_starts_have_windows_of_their_own(self):
+        rule = StopRule(3, Settings(window=2))
+        both = np.array([0, 2])
+        for value in (1.0, 1.0):
+            assert not rule.step(both, np.array([value, value]), np.zeros(2)).any()
+        done = rule.step(np.arange(3), np.array([1.0, 1.0, 2.0]), np.zeros(3))
+        assert done.tolist() == [True, False, False]
+
+
+class TestWeightRule:
+    PATIENCE = 30
+
+    def raised(self, rule, gaps):
+        """Iterations (from 0) after which the weight of start 0 was doubled."""
+        return [k for k, gap in enumerate(gaps) if rule.step(ONE, np.array([gap])).size]
+
+    def test_a_stalled_gap_doubles_the_weight_and_again(self):
+        rule = WeightRule(1, Settings(weight=2.0))
+        found = self.raised(rule, repeat(0.1, 1 + 2 * self.PATIENCE))
+        assert found == [self.PATIENCE, 2 * self.PATIENCE]
+        assert rule.weight.tolist() == [8.0]
+
+    def test_a_gap_that_falls_is_left_alone(self):
+        rule = WeightRule(1, Settings())
+        assert self.raised(rule, 0.1 * 0.99 ** np.arange(300)) == []
+
+    def test_a_gap_that_creeps_counts_as_stalled(self):
+        rule = WeightRule(1, Settings())
+        assert self.raised(rule, 0.1 * 0.999 ** np.arange(40)) == [self.PATIENCE]
+
+    def test_a_gap_well_below_the_tolerance_is_never_stalled(self):
+        assert self.raised(WeightRule(1, Settings(feasibility_tol=1e-5)), repeat(0.9e-6, 100)) == []
+        assert self.raised(WeightRule(1, Settings(feasibility_tol=1e-5)), repeat(1.1e-6, 100)) != []
+
+    def test_can_be_switched_off(self):
+        rule = WeightRule(1, Settings(adapt_weight=False, weight=1.0))
+        assert self.raised(rule, repeat(0.1, 100)) == []
+        assert rule.weight.tolist() == [1.0]
+
+    def test_starts_are_judged_one_by_one(self):
+        rule = WeightRule(3, Settings(weight=2.0))
+        chosen = np.array([0, 2])
+        for k in range(self.PATIENCE + 1):
+            raised = rule.step(chosen, np.array([0.1 * 0.5**k, 0.1]))
+        assert raised.tolist() == [2]
+        assert rule.weight.tolist() == [2.0, 2.0, 4.0]
