@@ -18,6 +18,7 @@ SMOOTH = [tp.TParafac2, tp.TemporalCMF]
 THREE = [tp.TParafac2, tp.Parafac2, tp.CP]
 
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+two_models = pytest.mark.parametrize("model", [tp.TParafac2, tp.CP])  # where all share the check
 
 
 @pytest.fixture(autouse=True)
@@ -277,7 +278,7 @@ def test_epsilon(model, value):
 # --- settings -----------------------------------------------------------------------------------------------
 
 
-@each_model
+@two_models
 @pytest.mark.parametrize(
     ("given", "kind", "sentence"),
     [
@@ -365,7 +366,7 @@ def with_nan(array):
     return array
 
 
-@each_model
+@two_models
 @pytest.mark.parametrize(
     ("init", "sentence"),
     [

@@ -33,6 +33,10 @@ from tparafac2.starts import (
 _ROTATABLE = (Ridge, Parafac2, TemporalSmoothness, Static)
 
 
+# Sizes of data for which factors of size one are a start; beyond them, products of the three would overflow.
+_PLAIN = (1e-30, 1e30)
+
+
 class Model(NamedTuple):
     """What is to be fitted: terms on loadings, patterns and strengths, in the user's units."""
 
@@ -83,6 +87,7 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
     Result
     """
     data = intake.data
+    require_scale_fixed(model)
     given = _given_starts(plan, data)
     _require_memory(data, plan)
     compressed = _compress(data, model, plan)
@@ -103,6 +108,25 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
     result = _package(intake, model, problem, compressed, runs[choice.chosen], choice, about)
     _warn(runs[choice.chosen], choice, len(runs))
     return result
+
+
+def require_scale_fixed(model: Model) -> None:
+    """Refuse norm penalties on some factors only: scale would flee to the others, and nothing be minimal."""
+    modes = dict(zip(("a", "b", "c"), model.penalties))
+    if model.fixed_strengths:
+        del modes["c"]
+    penalised = {mode: any(term.degree == 2 for term in terms) for mode, terms in modes.items()}
+    free = [
+        mode
+        for mode, terms in modes.items()
+        if not penalised[mode] and all(term.degree is not None for term in terms)
+    ]
+    if free and any(penalised.values()):
+        names = " and ".join(f"penalties_{mode}" for mode in free)
+        raise ValueError(
+            "A norm penalty on some factors only: scale would flee to the others, and there is no minimum. "
+            f"Give every factor one (here {names} too, for example [Ridge(0.1)]), or none."
+        )
 
 
 def _given_starts(plan: Plan, data: DenseData) -> list[Start] | None:
@@ -165,7 +189,7 @@ def _starts(
         start = uniform_start(seed, data.shape, plan.rank) if drawn else svd_start(data, plan.rank)
         if model.fixed_strengths:
             start = start._replace(C=np.ones_like(start.C))
-        if plan.settings.balance:
+        if plan.settings.balance or not _PLAIN[0] < data.scale < _PLAIN[1]:
             start = fit_size(start, fixed_strengths=model.fixed_strengths)
         else:  # the paper's starts have the size they are drawn with, in the user's units
             start = Start(start.A / problem.unit, start.B / problem.unit, start.C / problem.unit)
@@ -235,11 +259,13 @@ def _notes(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[st
         notes.append(f"Component {r + 1} vanished: the smoothness is too strong or the rank too high.")
     smooth = [term for term in model.penalties[1] if isinstance(term, TemporalSmoothness)]
     if smooth:
-        size = np.maximum((B**2).sum(axis=(0, 1)), 1e-300)
-        roughness = (np.diff(B, axis=0) ** 2).sum(axis=(0, 1)) / size
+        squares = np.maximum((B**2).sum(axis=(0, 1)), 1e-300)
+        roughness = (np.diff(B, axis=0) ** 2).sum(axis=(0, 1)) / squares
         for r in np.flatnonzero((roughness <= max(smooth[0].epsilon, 1e-12)) & ~gone):
             notes.append(f"Component {r + 1} is static: its pattern does not change in time.")
-    weak = 1e-3 * np.maximum(C.max(axis=0), 1e-300) > C
+    size = np.abs(C)
+    weak = size < 1e-3 * np.maximum(size.max(axis=0), 1e-300)
+    weak &= not _has(model.penalties[1], Static)  # a pattern that cannot change is known from other times
     for r in np.flatnonzero(weak.any(axis=0) & ~gone):
         notes.append(
             f"Component {r + 1} has almost no strength at {int(weak[:, r].sum())} of {len(C)} times: "
@@ -250,11 +276,14 @@ def _notes(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[st
 
 def _warn(run: Run, choice: Choice, n: int) -> None:
     """One warning, about the chosen run."""
-    if run.status is Status.INTERRUPTED or (run.status.converged and not choice.reasons):
+    if run.status is Status.INTERRUPTED or not choice.reasons:
         return
     passed_over = "; ".join(f"{count} of {n} {fault}" for fault, count in choice.reasons.items())
-    best = f"No start was sound ({passed_over}); the best is given back. " if choice.reasons else ""
-    warnings.warn(best + run.status.value, ConvergenceWarning, stacklevel=4)
+    advice = (
+        "Lower the rank, or use norm penalties or smoothness." if run.status.converged else run.status.value
+    )
+    text = f"No start was sound ({passed_over}); the best is given back. {advice}"
+    warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
 
 def _has(terms: Sequence[Penalty], kind: type) -> bool:

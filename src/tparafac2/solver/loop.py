@@ -100,6 +100,8 @@ class Batch:
         self.scalable = settings.balance and all(
             terms.scalable for terms in (problem.a, problem.b, problem.c)
         )
+        if self.scalable:
+            self._balance_start()
 
     def step(self) -> Info:
         """One outer iteration of the active starts: patterns, strengths, loadings; scale and momentum."""
@@ -167,6 +169,17 @@ class Batch:
         B = self.patterns.B[i].transpose(1, 2, 0).astype(np.float64)
         return Run(A, B, C, self.status[i], self._trace(i), tuple(np.flatnonzero(self.vanished[i]).tolist()))
 
+    def _balance_start(self) -> None:
+        """Only the product of the norm penalties matters, so it must not matter to the first step either."""
+        At = self.loadings.values
+        summary = summarise(self.patterns.B, self.active, np.zeros_like(self.G), self.problem)
+        costs, sizes = self._costs(At @ At.transpose(0, 2, 1), summary)
+        scales, at_rest = best_scaling(costs, sizes), np.zeros(len(At))
+        self.loadings.carry(self.active, scales.a, at_rest)
+        self.patterns.carry(self.active, scales.b, at_rest)
+        if not self.problem.fixed_strengths:
+            self.strengths.carry(self.active, scales.c, at_rest)
+
     def _trace(self, i: int) -> Trace:
         rows = []
         for entry in self.log:
@@ -190,7 +203,8 @@ class Batch:
             gone = np.zeros(sizes.a.shape, dtype=bool)
         objective = sse + scales.penalty
         momentum = self.momentum.step(active, objective)
-        momentum = np.where(gone.any(axis=1), 0.0, momentum)
+        newly_gone = (gone & ~self.vanished[active]).any(axis=1)
+        momentum = np.where(newly_gone, 0.0, momentum)
         self.vanished[active] |= gone
         return self._carry(objective, scales, momentum, np.sqrt(summary.norms.sum(axis=1)))
 

@@ -13,8 +13,6 @@ from tparafac2.solver.problem import Problem
 from tparafac2.solver.rows import Starts
 from tparafac2.solver.settings import Settings
 
-_SLICE_FLOOR = 0.01  # a slice without strength keeps this share of the mean weight, or it would freeze
-
 
 class PatternBlock(Protocol):
     """What the loop asks of the evolving block; B is (n, R, K, J)."""
@@ -34,11 +32,11 @@ class PatternBlock(Protocol):
         """Value of a split term at start i, in all or at one component."""
 
 
-def slice_weights(N: FloatArray, C: FloatArray, weight: FloatArray) -> NDArray[np.float64]:
+def slice_weights(N: FloatArray, C: FloatArray, weight: FloatArray, floor: float) -> NDArray[np.float64]:
     """rho_k = s * trace(D_k N D_k) / R for every start, with a floor."""
     trace = (np.diagonal(N, axis1=1, axis2=2)[:, :, None] * C * C).sum(axis=1)
-    floor = _SLICE_FLOOR * trace.mean(axis=1, keepdims=True) + 1e-300
-    return np.asarray(weight[:, None] * np.maximum(trace, floor) / N.shape[1])
+    least = floor * trace.mean(axis=1, keepdims=True) + 1e-300
+    return np.asarray(weight[:, None] * np.maximum(trace, least) / N.shape[1])
 
 
 def summarise(B: FloatArray, active: Starts, G: FloatArray, problem: Problem) -> Summary:
@@ -59,6 +57,7 @@ class FusedPatterns:
         self.problem = problem
         self.split = bool(problem.b.splits)
         self.rounds = settings.inner if self.split else 1
+        self.floor = settings.weight_floor
         self.S, self.Y = (B.copy() if self.split else B for _ in range(2))
         self.before = Before(self.S.copy(), self.Y.copy()) if self.split else Before(B, B)
         self.T = np.zeros((n, K, R, R))
@@ -67,7 +66,9 @@ class FusedPatterns:
 
     def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
         """See PatternBlock."""
-        rho = slice_weights(N, C, weight) if self.split else np.zeros((len(active), C.shape[2]))
+        rho = np.zeros((len(active), C.shape[2]))
+        if self.split:
+            rho = slice_weights(N, C, weight, self.floor)
         limit = 0.1 * float(np.sqrt(np.finfo(self.B.dtype).eps))
         rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.split, limit)
         while (rounds.done < self.rounds).any():
@@ -155,7 +156,7 @@ class SplitPatterns:
 
     def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
         """See PatternBlock."""
-        rho = slice_weights(N, C, weight)
+        rho = slice_weights(N, C, weight, self.settings.weight_floor)
         for p, i in enumerate(active):
             right = (G[p] * C[p][:, :, None]).astype(self.B.dtype, copy=False)
             half = 0.5 * rho[p][None, :, None]

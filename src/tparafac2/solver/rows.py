@@ -91,7 +91,9 @@ class RowBlock:
     def _admm(self, i: int, H: FloatArray, F: FloatArray) -> None:
         R = H.shape[-1]
         trace = np.trace(H, axis1=-2, axis2=-1)
-        rho = np.broadcast_to(np.maximum(trace, 0.01 * trace.mean() + 1e-300) / R, len(F)).copy()
+        rho = np.broadcast_to(
+            np.maximum(trace, self.settings.weight_floor * trace.mean() + 1e-300) / R, len(F)
+        ).copy()
         weight = self.terms.ridge + (0.5 * len(self.splits) * rho)[: len(H), None, None]
         inverse = np.linalg.inv(H + weight * np.eye(R))
         for _ in range(self.settings.inner):

@@ -24,6 +24,8 @@ class Settings:
     weight : float
         Penalty weight s: rho = s * trace / R. The PARAFAC2 set is not convex, and 1 is too small for data
         that violate it.
+    weight_floor : float
+        A slice without strength keeps this share of the mean weight, or it would freeze.
     adapt_weight : bool
         Double the weight of a start whose gap stalls.
     absorb : bool
@@ -47,6 +49,7 @@ class Settings:
     inner: int = 5
     inner_tol: float = 0.0
     weight: float = 2.0
+    weight_floor: float = 0.01
     adapt_weight: bool = True
     absorb: bool = True
     balance: bool = True
@@ -61,6 +64,7 @@ class Settings:
             feasibility_tol=feasibility_tol,
             inner_tol=1e-5,
             weight=1.0,
+            weight_floor=1e-12,  # only against division by zero
             adapt_weight=False,
             absorb=False,
             balance=False,

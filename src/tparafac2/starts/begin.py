@@ -111,7 +111,8 @@ def read_factors(given: Any, shape: tuple[int, int, int], rank: int, widths: Seq
     """
     if not isinstance(given, tuple) or len(given) != 3:
         raise ValueError(
-            f"init must be 'uniform', 'svd', a tuple (A, B, C) or a list of such tuples; got {given!r:.80}."
+            "init must be 'uniform', 'svd', a tuple (A, B, C) or a list of such tuples; "
+            f"got {' '.join(repr(given).split()):.80}."
         )
     A, B, C = given
     K, I, J = shape

@@ -51,16 +51,18 @@ class Interrupt:
 
 @contextmanager
 def shielded_children() -> Iterator[None]:
-    """Processes begun meanwhile are born deaf to Ctrl-C, which reaches a terminal's whole process group."""
-    mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
-    if mask is None:
+    """Processes begun meanwhile are born deaf to Ctrl-C, which reaches a terminal's whole process group.
+
+    For that moment, a fraction of a second, this process is deaf, too.
+    """
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = mask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        mask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
 
 
 def ignore_interrupts() -> None:
