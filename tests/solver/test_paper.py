@@ -2,8 +2,7 @@
 
 The reference is slow and plain, works in the user's units, and knows nothing of the solver. It departs from
 the printed text in one place: with two auxiliaries the B-update adds rho I, where the paper prints rho/2 I.
-The solver departs in a second: rho of a slice never falls below a hundredth of the mean, or the slice would
-freeze. `floor` brings that into the reference, for the one test where it matters.
+`floor` brings one of the solver's additions into the reference, for the test that shows it is left out.
 """
 
 from dataclasses import dataclass, replace
@@ -183,10 +182,11 @@ def test_inner_iterations_end_early_in_both():
     assert len({done for _, done in reference.inner_done}) > 1, "strengths: the tolerance must matter"
 
 
-def test_a_slice_without_strength_keeps_a_hundredth_of_the_mean_weight():
+def test_a_weight_floor_is_an_addition_that_the_paper_setting_leaves_out():
     X, *start = draw((5, 8, 6), 1, seed=1, negative=False)
     settings = replace(Settings.paper(), inner=1)
     batch = batch_for(X, (0.1, 10.0, 0.1), settings, start)
+    floored = batch_for(X, (0.1, 10.0, 0.1), replace(settings, weight_floor=0.01), start)
     printed, lifted = (
         Reference(X, (0.1, 10.0, 0.1), settings, *(factor.copy() for factor in start), floor=floor)
         for floor in (0.0, 0.01)
@@ -195,7 +195,9 @@ def test_a_slice_without_strength_keeps_a_hundredth_of_the_mean_weight():
         printed.step()
         lifted.step()
         batch.step()
-        compare(batch, lifted)
+        compare(batch, printed)
+        floored.step()
+        compare(floored, lifted)
     assert gap(printed.B, lifted.B) > 1e-3, "the floor must matter"
 
 
