@@ -6,7 +6,7 @@ import numpy as np
 
 
 def matcouply_tparafac2(X, rank, lambdas, iterations, seed=0):
-    """tPARAFAC2 by matcouply: its slices are X_k', its A is our C, its C our A, and its fit term is halved."""
+    """tPARAFAC2 by matcouply: its slices are X_k', its A is our C, its C our A, its fit term is halved."""
     from matcouply.decomposition import parafac2_aoadmm
     from matcouply.penalties import TemporalSmoothnessPenalty
 

@@ -249,7 +249,8 @@ def memory(quick):
     rows = []
     for I, J, K, rank, *_ in SIZES[: 1 if quick else None]:
         make = (
-            "import resource, warnings; warnings.simplefilter('ignore'); import tparafac2 as tp; import numpy as np; "
+            "import resource, warnings; warnings.simplefilter('ignore'); "
+            "import numpy as np; import tparafac2 as tp; "
             f"X = np.random.default_rng(0).random(({K}, {I}, {J})); "
             "small = np.random.default_rng(0).random((3, 9, 8)); "
             f"tp.TParafac2({rank}, n_starts=1, max_iter=2).fit(small); "
@@ -287,9 +288,9 @@ def main():
     sections = [
         (
             "Speed: one start's outer iteration",
-            "tPARAFAC2, lambdas .1, 1000, .1, 20 starts, 5 inner iterations, one thread. Set-up and compression "
-            "are counted in ours; both start from random factors. The last columns compare with the two matrix "
-            "products alone, uncompressed, that any such algorithm needs.",
+            "tPARAFAC2, lambdas .1, 1000, .1, 20 starts, 5 inner iterations, one thread. Set-up and "
+            "compression are counted; both start from random factors. The last columns compare with the two "
+            "matrix products alone, uncompressed, that any such algorithm needs.",
             lambda: speed(quick),
         ),
         ("PARAFAC2 without smoothness", "The same, per start and iteration.", lambda: parafac2_speed(quick)),
@@ -312,7 +313,8 @@ def main():
         "# Benchmarks",
         "",
         f"Made by `make bench` on {platform.machine()}, {os.cpu_count()} cores, one thread per program, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}. Best of several; machines differ, ratios less.",
+        f"Python {platform.python_version()}, NumPy {np.__version__}. Best of several; times vary with the "
+        "machine, ratios less.",
     ]
     for title, what, measure in sections:
         print(title, flush=True)

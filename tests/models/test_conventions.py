@@ -65,6 +65,7 @@ def test_set_params_refuses_an_unknown_name_and_lists_the_known(make):
     assert not hasattr(model, "ranks")
 
 
+@pytest.mark.filterwarnings("ignore::tparafac2.ConvergenceWarning")
 @each_model
 def test_clone_has_the_parameters_and_not_the_result(make, small_data):
     terms = [NonNegative()]
