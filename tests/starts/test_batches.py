@@ -12,7 +12,7 @@ from tparafac2.starts import Progress, batch_size, child_seeds, fit_size, run_st
 from tparafac2.starts.batches import batches
 
 K, I, J, R = 3, 7, 6, 5
-N_STARTS = 26  # two batches at this rank
+N_STARTS = 24  # two batches at this rank
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_batches_cover_all_starts_once_and_evenly(n, size):
 def test_a_batch_is_of_moderate_size(rank, shape):
     K, _, J = shape
     size = batch_size(shape, rank)
-    assert 1 <= size <= 64
+    assert 1 <= size <= 100
     assert size == 1 or size * rank * K * J * 8 <= 10**9, "patterns alone would not fit in memory"
 
 

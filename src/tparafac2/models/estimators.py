@@ -179,7 +179,8 @@ class TParafac2(Decomposition):
     random_state : int, SeedSequence, Generator or None
         Seed of the starts.
     n_jobs : int
-        Number of processes; -1 for all cores. The answer does not depend on it.
+        Number of processes; -1 for all cores. The answer does not depend on it. Starts are worked on in
+        batches of about 100 / rank, so that only more starts than that can use several processes.
     progress : bool, optional
         Show a line of progress; by default only on a terminal.
 

@@ -10,6 +10,7 @@ from tparafac2.solver.run import Run
 from tparafac2.solver.settings import Settings
 from tparafac2.solver.status import Status
 
+CANCELLATION = 1e-6  # below this share of ||X||^2 the residual is computed from the differences themselves
 _SWEEPS = 50
 
 
@@ -38,7 +39,7 @@ def feasible_patterns(problem: Problem, B: NDArray[np.float64]) -> NDArray[np.fl
             B, delta = proximal.parafac2_sweep(B, np.ones(len(B)), delta)
             if NonNegative in kinds:
                 B = np.maximum(B, 0.0)
-            if np.linalg.norm(B - last) <= 1e-15 * np.linalg.norm(B):
+            if np.linalg.norm(B - last) <= 1e-14 * np.linalg.norm(B):
                 break
         B = np.where(np.any(last, axis=(0, 1)), B, 0.0)
     if NonNegative in kinds:
@@ -48,14 +49,22 @@ def feasible_patterns(problem: Problem, B: NDArray[np.float64]) -> NDArray[np.fl
 
 def evaluate(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> tuple[float, float]:
     """The true objective and its sum of squared errors at the given factors, in the solver's units."""
-    dtype = problem.data.dtype
-    W = np.ascontiguousarray((B * C[:, None, :]).transpose(2, 0, 1), dtype=dtype)[None]
-    sse = float(problem.data.residual_sse(np.ascontiguousarray(A.T)[None], W)[0])
+    sse = squared_error(problem, A, B * C[:, None, :])
     penalty = sum(_value(term, A) for term in problem.a.everything)
     penalty += sum(_value(term, B) for term in problem.b.everything)
     if not problem.fixed_strengths:
         penalty += sum(_value(term, C) for term in problem.c.everything)
     return sse + penalty, sse
+
+
+def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
+    """Sum of squared errors, by one product with the data where that does not cancel."""
+    At = np.ascontiguousarray(A.T, dtype=np.float64)[None]
+    W = np.ascontiguousarray(BD.transpose(2, 0, 1), dtype=problem.data.dtype)[None]
+    cross = float((problem.data.accumulate(W)[0] * At[0]).sum())
+    gram = np.einsum("kjr,kjs->rs", BD, BD, optimize=True)
+    sse = problem.data.norm_squared - 2.0 * cross + float((gram * (A.T @ A)).sum())
+    return sse if sse >= CANCELLATION else float(problem.data.residual_sse(At, W)[0])
 
 
 def _value(term: Scaled, x: FloatArray) -> float:

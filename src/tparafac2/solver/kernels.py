@@ -16,7 +16,7 @@ from numba import njit
 
 # No `nnan`/`ninf`: a start that overflows must be seen as not finite, not optimised away.
 _FAST = {"reassoc", "contract", "arcp", "nsz"}
-_BLOCK_BYTES = 96_000
+_BLOCK = 1024  # columns worked on at a time, so that very wide slices do not fall out of the cache
 # Typed, because a literal argument makes the compiler specialise the callee once more.
 _ZERO, _ONE, _THREE = np.int64(0), np.int64(1), np.int64(3)
 _NO, _YES = np.bool_(False), np.bool_(True)
@@ -153,11 +153,14 @@ def add_rows(out, r, src, coef, scale, s, w):  # type: ignore[no-untyped-def]
         for j in range(w):
             Y[r, ko, oo + j] += a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j] + c * X[s + 2, kx, ox + j]
         s += 3
-    while s < R:
+    if s + 2 == R:
+        a, b = scale * coef[s, r], scale * coef[s + 1, r]
+        for j in range(w):
+            Y[r, ko, oo + j] += a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j]
+    elif s + 1 == R:
         a = scale * coef[s, r]
         for j in range(w):
             Y[r, ko, oo + j] += a * X[s, kx, ox + j]
-        s += 1
 
 
 @part
@@ -231,14 +234,6 @@ def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
                     for s in range(R):
                         E[k, r, s] -= f * E[k - 1, r, s]
         invert_spd(E[k])
-
-
-@part
-def block_width(K, R, J):  # type: ignore[no-untyped-def]
-    """Columns whose working set stays in the fast cache, whatever the number of slices."""
-    width = _BLOCK_BYTES // (8 * K * R)
-    width = max(32, (width // 8) * 8)
-    return min(J, width)
 
 
 @part
@@ -472,7 +467,7 @@ def update_batch(ev, active, G, N, C, rho, quad, rounds):  # type: ignore[no-unt
     R, K, J = ev.B.shape[1:]
     E = np.empty((K, R, R))
     half_rho = np.empty(K)
-    width = block_width(K, R, J)
+    width = min(J, _BLOCK)
     f = np.empty((R, 1, width), ev.B.dtype)
     small = np.zeros((5, R, R, K))
     sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
@@ -572,7 +567,7 @@ def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
     R, K, J = B.shape
     E = np.empty((1, K, R, R))
     slice_inverses(E[0], N, C, half_rho, quad)
-    width = block_width(K, R, J)
+    width = min(J, _BLOCK)
     f = np.empty((R, 1, width), B.dtype)
     whole = B.reshape((1, R, K, J))
     ev = Evolving(whole, whole, whole, E, np.empty((1, K), np.uint8), E[0])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
 from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
-from tparafac2.solver.finish import finish
+from tparafac2.solver.finish import CANCELLATION, finish
 from tparafac2.solver.kernels import Summary
 from tparafac2.solver.momentum import Momentum
 from tparafac2.solver.patterns import PatternBlock, pattern_block, summarise
@@ -19,8 +19,6 @@ from tparafac2.solver.run import Run, Start, Trace
 from tparafac2.solver.settings import Settings
 from tparafac2.solver.status import Status
 from tparafac2.solver.stopping import StopRule, WeightRule
-
-_CANCELLATION = 1e-6  # below this share of ||X||^2 the residual is computed from the differences themselves
 
 
 class Info(NamedTuple):
@@ -189,7 +187,7 @@ class Batch:
         return Trace(np.array(rows, dtype=np.float64).reshape(-1, len(Trace.columns)))
 
     def _replace_cancelled(self, sse: FloatArray, At: FloatArray, W: FloatArray) -> None:
-        tiny = (sse < _CANCELLATION) & np.isfinite(sse)
+        tiny = (sse < CANCELLATION) & np.isfinite(sse)
         if tiny.any():
             sse[tiny] = self.problem.data.residual_sse(At[tiny], W[tiny])
 

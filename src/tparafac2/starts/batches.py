@@ -15,9 +15,7 @@ from tparafac2.solver import Problem, Run, Settings, Start, solve
 from tparafac2.starts.interrupt import Interrupt, ignore_interrupts, shielded_children
 from tparafac2.starts.progress import Progress
 
-# Rows (starts x rank) of the batched products. Small problems are fastest in one large batch; for large ones
-# the products are about as fast with half of it, and more batches can run in parallel.
-_ROWS, _ROWS_IF_LARGE, _LARGE = 64, 32, 1_000_000
+_ROWS = 100  # rows (starts x rank) of the batched products from which on they are about as fast as they get
 _BATCH_BYTES = 512_000_000
 ARRAYS_PER_START = (
     6  # of the size of B: patterns, products, auxiliaries and duals, and those of one step before
@@ -32,12 +30,11 @@ def batch_size(shape: tuple[int, int, int], rank: int) -> int:
     Examples
     --------
     >>> batch_size((20, 150, 100), 3), batch_size((20, 50, 2_000_000), 5)
-    (22, 1)
+    (34, 1)
     """
-    K, I, J = shape
-    rows = _ROWS_IF_LARGE if K * I * J > _LARGE else _ROWS
+    K, _, J = shape
     per_start = 8 * ARRAYS_PER_START * rank * K * J
-    return max(1, min(-(-rows // rank), _BATCH_BYTES // per_start))
+    return max(1, min(-(-_ROWS // rank), _BATCH_BYTES // per_start))
 
 
 def batches(n: int, size: int) -> list[slice]:
