@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tparafac2 as tp
+from tparafac2.starts import batch_size
 
 EXACT = {"tol": 1e-12, "feasibility_tol": 1e-7}
 MODELS = {
@@ -188,9 +189,11 @@ def test_truth_values_count_as_zero_and_one(data):
 
 
 def test_number_of_processes_does_not_matter(data):
-    # Slow (4 s): processes have to start. 12 starts are two batches, so that there is something to share.
+    # Slow (4 s): processes have to start. 36 starts are two batches, so that there is something to share.
+    assert batch_size(data.X.shape, 3) < 36
+
     def fit(n_jobs):
-        return tp.TParafac2(3, n_starts=12, max_iter=60, tol=1e-3, random_state=0, n_jobs=n_jobs).fit(data.X)
+        return tp.TParafac2(3, n_starts=36, max_iter=60, tol=1e-3, random_state=0, n_jobs=n_jobs).fit(data.X)
 
     one, two = fit(1), fit(2)
     assert_same_bytes(one, two)

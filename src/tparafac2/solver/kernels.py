@@ -84,12 +84,15 @@ class Span(NamedTuple):
     scratch: Array  # (R, 1, width)
 
 
-class Rows(NamedTuple):
-    """The rows of one slice, from some column on."""
+class Place(NamedTuple):
+    """From which rows to which, and by which matrix; numbers only, because arrays in tuples are counted."""
 
-    array: Array  # (R, K, J)
-    k: int | np.int64
-    first: np.uint64
+    k_to: int | np.int64
+    first_to: np.uint64
+    k_from: int | np.int64
+    first_from: np.uint64
+    matrix: int | np.int64
+    width: np.uint64
 
 
 class Before(NamedTuple):
@@ -109,63 +112,64 @@ def clear(x):  # type: ignore[no-untyped-def]
 
 
 @part
-def mix(out, src, coef, w):  # type: ignore[no-untyped-def]
-    """out[r] = sum_s coef[s, r] src[s] for all r, on w neighbouring columns.
+def mix(out, X, coef, at):  # type: ignore[no-untyped-def]
+    """out[r] = sum_s coef[s, r] X[s] for all r, on neighbouring columns.
 
     Offsets and widths are unsigned throughout: an index that could be negative is not vectorised, and
     slicing the rows out would cost more than the work on them. Two results from three rows at a time is
     the most that the compiler still vectorises (every pair of pointers is checked for overlap).
     """
-    Y, ko, oo = out.array, out.k, out.first
-    X, kx, ox = src.array, src.k, src.first
+    ko, oo, kx, ox, m, w = at.k_to, at.first_to, at.k_from, at.first_from, at.matrix, at.width
     R = X.shape[0]
     if R < 3:
         for r in range(R):
-            a = coef[0, r]
+            a = coef[m, 0, r]
             for j in range(w):
-                Y[r, ko, oo + j] = a * X[0, kx, ox + j]
+                out[r, ko, oo + j] = a * X[0, kx, ox + j]
     else:
         for r in range(0, R - 1, 2):
-            a, b, c = coef[0, r], coef[1, r], coef[2, r]
-            d, e, f = coef[0, r + 1], coef[1, r + 1], coef[2, r + 1]
+            a, b, c = coef[m, 0, r], coef[m, 1, r], coef[m, 2, r]
+            d, e, f = coef[m, 0, r + 1], coef[m, 1, r + 1], coef[m, 2, r + 1]
             for j in range(w):
                 x, y, z = X[0, kx, ox + j], X[1, kx, ox + j], X[2, kx, ox + j]
-                Y[r, ko, oo + j] = a * x + b * y + c * z
-                Y[r + 1, ko, oo + j] = d * x + e * y + f * z
+                out[r, ko, oo + j] = a * x + b * y + c * z
+                out[r + 1, ko, oo + j] = d * x + e * y + f * z
         if R % 2 == 1:
-            a, b, c = coef[0, R - 1], coef[1, R - 1], coef[2, R - 1]
+            a, b, c = coef[m, 0, R - 1], coef[m, 1, R - 1], coef[m, 2, R - 1]
             for j in range(w):
-                Y[R - 1, ko, oo + j] = a * X[0, kx, ox + j] + b * X[1, kx, ox + j] + c * X[2, kx, ox + j]
+                out[R - 1, ko, oo + j] = a * X[0, kx, ox + j] + b * X[1, kx, ox + j] + c * X[2, kx, ox + j]
     first = _THREE if R >= 3 else _ONE
     if first < R:
-        for r in range(R):
-            add_rows(out, r, src, coef, 1.0, first, w)
+        add_mixed(out, X, coef, at, 1.0, first)
 
 
 @part
-def add_rows(out, r, src, coef, scale, s, w):  # type: ignore[no-untyped-def]
-    """out[r] += scale * sum over rows from s on of coef[s, r] src[s], up to three rows at a time."""
-    Y, ko, oo = out.array, out.k, out.first
-    X, kx, ox = src.array, src.k, src.first
+def add_mixed(out, X, coef, at, scale, first):  # type: ignore[no-untyped-def]
+    """out[r] += scale * sum over rows s >= first of coef[s, r] X[s], for all r."""
+    ko, oo, kx, ox, m, w = at.k_to, at.first_to, at.k_from, at.first_from, at.matrix, at.width
     R = X.shape[0]
-    while s + 3 <= R:
-        a, b, c = scale * coef[s, r], scale * coef[s + 1, r], scale * coef[s + 2, r]
-        for j in range(w):
-            Y[r, ko, oo + j] += a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j] + c * X[s + 2, kx, ox + j]
-        s += 3
-    if s + 2 == R:
-        a, b = scale * coef[s, r], scale * coef[s + 1, r]
-        for j in range(w):
-            Y[r, ko, oo + j] += a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j]
-    elif s + 1 == R:
-        a = scale * coef[s, r]
-        for j in range(w):
-            Y[r, ko, oo + j] += a * X[s, kx, ox + j]
+    for r in range(R):
+        s = first
+        while s + 3 <= R:
+            a, b, c = scale * coef[m, s, r], scale * coef[m, s + 1, r], scale * coef[m, s + 2, r]
+            for j in range(w):
+                out[r, ko, oo + j] += (
+                    a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j] + c * X[s + 2, kx, ox + j]
+                )
+            s += 3
+        if s + 2 == R:
+            a, b = scale * coef[m, s, r], scale * coef[m, s + 1, r]
+            for j in range(w):
+                out[r, ko, oo + j] += a * X[s, kx, ox + j] + b * X[s + 1, kx, ox + j]
+        elif s + 1 == R:
+            a = scale * coef[m, s, r]
+            for j in range(w):
+                out[r, ko, oo + j] += a * X[s, kx, ox + j]
 
 
 @part
 def add_gram(M, X, k, o, w):  # type: ignore[no-untyped-def]
-    """M[r, s] += <X[r], X[s]> on w neighbouring columns, upper triangle; three rows are read at once."""
+    """M[k, r, s] += <X[r], X[s]> on w neighbouring columns, upper triangle; three rows are read at once."""
     R = X.shape[0]
     for r in range(0, R - 2, 3):
         a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -177,12 +181,12 @@ def add_gram(M, X, k, o, w):  # type: ignore[no-untyped-def]
             d += y * y
             e += y * z
             f += z * z
-        M[r, r] += a
-        M[r, r + 1] += b
-        M[r, r + 2] += c
-        M[r + 1, r + 1] += d
-        M[r + 1, r + 2] += e
-        M[r + 2, r + 2] += f
+        M[k, r, r] += a
+        M[k, r, r + 1] += b
+        M[k, r, r + 2] += c
+        M[k, r + 1, r + 1] += d
+        M[k, r + 1, r + 2] += e
+        M[k, r + 2, r + 2] += f
         for s in range(r + 3, R):
             a, b, c = 0.0, 0.0, 0.0
             for j in range(w):
@@ -190,15 +194,15 @@ def add_gram(M, X, k, o, w):  # type: ignore[no-untyped-def]
                 a += x * X[r, k, o + j]
                 b += x * X[r + 1, k, o + j]
                 c += x * X[r + 2, k, o + j]
-            M[r, s] += a
-            M[r + 1, s] += b
-            M[r + 2, s] += c
+            M[k, r, s] += a
+            M[k, r + 1, s] += b
+            M[k, r + 2, s] += c
     for r in range(R - R % 3, R):
         for s in range(r, R):
             a = 0.0
             for j in range(w):
                 a += X[r, k, o + j] * X[s, k, o + j]
-            M[r, s] += a
+            M[k, r, s] += a
 
 
 @part
@@ -243,14 +247,14 @@ def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped
     Minimises the least-squares part plus all quadratic terms exactly: a system that is block tridiagonal
     over slices, with R x R blocks that are the same for every column.
     """
-    B, S, Y, f = ev.B[i], ev.S[i], ev.Y[i], span.scratch
+    B, S, Y, T, f = ev.B[i], ev.S[i], ev.Y[i], ev.T[i], span.scratch
     R, K, o, w = B.shape[0], B.shape[1], span.first, span.width
     zero = np.uint64(0)
     for k in range(K):
         before = max(k - 1, 0)
         coupling = quad.off[before] if k > 0 else 0.0
         if span.split and not ev.explicit[i, k]:
-            mix(Rows(f, _ZERO, zero), Rows(S, k, o), ev.T[i, k], w)
+            mix(f, S, T, Place(_ZERO, zero, k, o, k, w))
         for r in range(R):
             c, h = C[r, k], half_rho[k]
             if span.split:
@@ -264,11 +268,10 @@ def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped
             else:
                 for j in range(w):
                     f[r, 0, j] = G[r, k, o + j] * c + coupling * B[r, before, o + j]
-        mix(Rows(B, k, o), Rows(f, _ZERO, zero), E[k], w)
+        mix(B, f, E, Place(k, o, _ZERO, zero, k, w))
     for k in range(K - 2, -1, -1):
         if quad.off[k] > 0.0:
-            for r in range(R):
-                add_rows(Rows(B, k, o), r, Rows(B, k + 1, o), E[k], quad.off[k], _ZERO, w)
+            add_mixed(B, B, E, Place(k, o, k + 1, o, k, w), quad.off[k], _ZERO)
 
 
 @part
@@ -280,7 +283,7 @@ def add_dual(ev, i, M, span):  # type: ignore[no-untyped-def]
         for r in range(R):
             for j in range(w):
                 S[r, k, o + j] += B[r, k, o + j]
-        add_gram(M[k], S, k, o, w)
+        add_gram(M, S, k, o, w)
 
 
 @part
@@ -501,12 +504,12 @@ def summarise_batch(B, active, G, quad, out):  # type: ignore[no-untyped-def]
     R, K, J = B.shape[1:]
     o, w = np.uint64(0), np.uint64(J)
     for p in range(active.shape[0]):
-        X, Gp = B[active[p]], G[p]
+        X, Gp, gram = B[active[p]], G[p], out.gram[p]
         for k in range(K):
             before = max(k - 1, 0)
             coupling = quad.off[before] if k > 0 else 0.0
             excess = quad.diagonal[k] - coupling - (quad.off[k] if k < K - 1 else 0.0)
-            add_gram(out.gram[p, k], X, k, o, w)
+            add_gram(gram, X, k, o, w)
             for r in range(R):
                 cross, step = 0.0, 0.0
                 for j in range(J):
@@ -530,7 +533,8 @@ def carry_batch(ev, before, active, scale, momentum, gap):  # type: ignore[no-un
     zero, w = np.uint64(0), np.uint64(J)
     for p in range(active.shape[0]):
         i = active[p]
-        B, S, Y, S_before, Y_before = ev.B[i], ev.S[i], ev.Y[i], before.S[i], before.Y[i]
+        B, S, Y, T = ev.B[i], ev.S[i], ev.Y[i], ev.T[i]
+        S_before, Y_before = before.S[i], before.Y[i]
         m = momentum[p]
         total = 0.0
         for k in range(K):
@@ -539,7 +543,7 @@ def carry_batch(ev, before, active, scale, momentum, gap):  # type: ignore[no-un
                     for j in range(J):
                         f[r, 0, j] = Y[r, k, j]
             else:
-                mix(Rows(f, _ZERO, zero), Rows(S, k, zero), ev.T[i, k], w)
+                mix(f, S, T, Place(_ZERO, zero, k, zero, k, w))
             ev.explicit[i, k] = 1
             for r in range(R):
                 x = scale[p, r]
