@@ -266,14 +266,14 @@ def memory(quick):
     rows = []
     for I, J, K, rank, *_ in SIZES[: 1 if quick else None]:
         make = (
-            "import resource, warnings; warnings.simplefilter('ignore'); "
-            "import numpy as np; import tparafac2 as tp; "
+            "import warnings; warnings.simplefilter('ignore'); import numpy as np; import tparafac2 as tp; "
+            "peak = lambda: int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]); "
             f"X = np.random.default_rng(0).random(({K}, {I}, {J})); "
             "small = np.random.default_rng(0).random((3, 9, 8)); "
             f"tp.TParafac2({rank}, n_starts=1, max_iter=2).fit(small); "
-            "base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; "
+            "base = peak(); "
             f"tp.TParafac2({rank}, n_starts=20, max_iter=3, random_state=0).fit(X); "
-            "print(base, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, X.nbytes)"
+            "print(base, peak(), X.nbytes)"
         )
         base, peak, size = map(int, in_new_process(make)[1].split())
         extra = (peak - base) * 1024

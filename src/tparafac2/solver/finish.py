@@ -69,5 +69,5 @@ def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
 
 def _value(term: Scaled, x: FloatArray) -> float:
     """Value of a term; a constraint counts by its gap, which is reported beside the objective."""
-    value = term.value(x)
+    value = 0.0 if term.degree == 0 else term.value(x)
     return value if np.isfinite(value) else 0.0

@@ -606,7 +606,7 @@ def solve_on(H, f, free, n, L, y):  # type: ignore[no-untyped-def]
 def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
     """x = argmin over x >= 0 of x'Hx - 2f'x, from a feasible x: a primal active-set method for small R."""
     R = f.shape[0]
-    n = 0
+    n = _ZERO
     for r in range(R):
         if x[r] > 0.0:
             free[n] = r

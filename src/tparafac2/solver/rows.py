@@ -29,7 +29,8 @@ class RowBlock:
     """
 
     def __init__(self, values: FloatArray, terms: Terms, settings: Settings) -> None:
-        self.values = np.array(values, dtype=np.float64)
+        # One memory order for all: the kernels are compiled anew for every other.
+        self.values = np.array(values, dtype=np.float64, order="C")
         self.before = self.values.copy()
         self.terms = terms
         self.settings = settings
