@@ -39,8 +39,8 @@ MAX_ARGUMENTS = 8
 PICKLERS = ("pickle", "_pickle", "cloudpickle", "dill", "shelve", "joblib.load", "joblib.dump")
 SEEDABLE = ("default_rng", "Generator", "SeedSequence", "BitGenerator", "PCG64", "Philox", "SFC64")
 HEAVY = ("numba", "scipy", "pandas", "xarray", "sklearn", "matplotlib", "joblib")
-# Put together here, so that this file does not name them itself.
-INDEX_ADDRESSES = ("py" + "pi.", "python" + "hosted.", "index" + "-url", "index" + "_url")
+# Put together here, so that this file does not hold them itself.
+INDEX_ADDRESSES = ("index" + "-url", "index" + "_url", "/sim" + "ple/", '"resol' + 'ved"')
 
 
 # --- reading source -----------------------------------------------------------------------------------------
@@ -378,10 +378,10 @@ def test_no_file_names_a_package_index():
 @pytest.mark.parametrize(
     "parts",
     [
-        ("https://py", "pi.org/simple"),
-        ("https://files.python", "hosted.org"),
         ("--extra-index", "-url x"),
         ("index", "_url = x"),
+        ("https://mirror.example/sim", "ple/numpy"),
+        ('{"resol', 'ved": "https://mirror.example"}'),
     ],
 )
 def test_a_package_index_is_noticed(parts):
