@@ -105,5 +105,5 @@ def require_even_widths(data: DenseData, model: str) -> None:
         raise ValueError(
             f"{model} compares the patterns of different slices column by column, but the slices have "
             f"between {min(data.widths)} and {max(data.widths)} columns. Give all slices the same columns, "
-            "or use Parafac2, which allows different widths."
+            "or use Parafac2 without further terms on the patterns, which allows different widths."
         )

@@ -5,6 +5,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
 from tparafac2.data import DenseData, FloatArray
 from tparafac2.models import fitting, lambdas
 from tparafac2.models.checks import check_common, check_rank, require_even_widths, require_slices
@@ -65,7 +67,13 @@ class Decomposition(Estimator):
         self._check_data(intake.data)
         plan = fitting.Plan(
             rank=self.rank,
-            settings=fitting.read_settings(self.algorithm, self.max_iter, self.tol, self.feasibility_tol),
+            settings=fitting.read_settings(
+                self.algorithm,
+                self.max_iter,
+                self.tol,
+                self.feasibility_tol,
+                single=intake.data.dtype == np.float32,
+            ),
             n_starts=self.n_starts,
             init=self.init,
             random_state=self.random_state,
@@ -175,7 +183,8 @@ class TParafac2(Decomposition):
     compress : bool
         Fit in an exact smaller basis where one side of the data is much longer than the rest.
     dtype : {"float64", "float32"}
-        Precision of data and patterns.
+        Precision in which data and patterns are held during the fit; in float32 `tol` is at least 1e-5.
+        Results are float64.
     random_state : int, SeedSequence, Generator or None
         Seed of the starts.
     n_jobs : int
@@ -271,7 +280,7 @@ compress, dtype, random_state, n_jobs, progress
 
     def _check_data(self, data: DenseData) -> None:
         if self.penalties_b:
-            require_even_widths(data, "Parafac2 with further terms on the patterns")
+            require_even_widths(data, "A further term on the patterns")
 
     def _model(self, asked: Any, data: DenseData) -> fitting.Model:
         a, b, d = lambdas.weights(asked, data.scale, 3)

@@ -37,6 +37,9 @@ _ROTATABLE = (Ridge, Parafac2, TemporalSmoothness, Static)
 _PLAIN = (1e-30, 1e30)
 
 
+_SINGLE_TOL = 1e-5
+
+
 class Model(NamedTuple):
     """What is to be fitted: terms on loadings, patterns and strengths, in the user's units."""
 
@@ -105,8 +108,11 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
     finally:
         progress.close()
     choice = choose(runs, plan.settings, fixed_strengths=model.fixed_strengths)
-    result = _package(intake, model, problem, compressed, runs[choice.chosen], choice, about)
-    _warn(runs[choice.chosen], choice, len(runs))
+    chosen = runs[choice.chosen]
+    warning = _warning(chosen, choice, len(runs))
+    result = _package(intake, model, problem, compressed, chosen, choice, {**about, "warning": warning})
+    if warning:
+        warnings.warn(warning, ConvergenceWarning, stacklevel=3)
     return result
 
 
@@ -230,7 +236,7 @@ def _package(
         n_iter=run.n_iter,
         trace=trace,
         starts=starts,
-        notes=tuple(_notes(model, A, B, C)),
+        notes=tuple(([about["warning"]] if about["warning"] else []) + _notes(model, A, B, C)),
     )
 
 
@@ -254,6 +260,10 @@ def _factors(
 
 def _notes(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[str]:
     notes = []
+    if model.fixed_strengths and A.shape[1] > 1 and not _has(model.penalties[0], NonNegative):
+        notes.append(
+            "Without further constraints the components are not unique: only their span is determined."
+        )
     gone = ~(np.any(A, axis=0) & np.any(B, axis=(0, 1)) & np.any(C, axis=0))
     for r in np.flatnonzero(gone):
         notes.append(f"Component {r + 1} vanished: the smoothness is too strong or the rank too high.")
@@ -274,24 +284,27 @@ def _notes(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[st
     return notes
 
 
-def _warn(run: Run, choice: Choice, n: int) -> None:
-    """One warning, about the chosen run."""
+def _warning(run: Run, choice: Choice, n: int) -> str:
+    """One sentence about the chosen run where it is not sound; the user's own interruption needs none."""
     if run.status is Status.INTERRUPTED or not choice.reasons:
-        return
+        return ""
     passed_over = "; ".join(f"{count} of {n} {fault}" for fault, count in choice.reasons.items())
     advice = (
         "Lower the rank, or use norm penalties or smoothness." if run.status.converged else run.status.value
     )
-    text = f"No start was sound ({passed_over}); the best is given back. {advice}"
-    warnings.warn(text, ConvergenceWarning, stacklevel=4)
+    return f"No start was sound ({passed_over}); the best is given back. {advice}"
 
 
 def _has(terms: Sequence[Penalty], kind: type) -> bool:
     return any(isinstance(term, kind) for term in terms)
 
 
-def read_settings(algorithm: str, max_iter: int, tol: float, feasibility_tol: float) -> Settings:
+def read_settings(
+    algorithm: str, max_iter: int, tol: float, feasibility_tol: float, *, single: bool = False
+) -> Settings:
     """Settings by the name of the algorithm."""
+    if single:  # rounding alone moves the objective by more than a smaller tolerance
+        tol = max(tol, _SINGLE_TOL) if tol else tol
     if algorithm == "paper":
         return Settings.paper(max_iter, tol, feasibility_tol)
     return replace(Settings(), max_iter=max_iter, tol=tol, feasibility_tol=feasibility_tol)

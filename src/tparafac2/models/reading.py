@@ -4,6 +4,7 @@ import os
 
 from tparafac2.models.estimators import MODELS, Decomposition
 from tparafac2.result import load_result
+from tparafac2.result.parameters import GIVEN_FACTORS
 
 
 def load(path: str | os.PathLike[str]) -> Decomposition:
@@ -17,7 +18,8 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     Returns
     -------
     estimator
-        Of the class that was saved, fitted, with its parameters.
+        Of the class that was saved, fitted, with its parameters. Where `init` was given as factors, it is now
+        the fitted ones: another fit goes on from there.
 
     Examples
     --------
@@ -38,6 +40,9 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
         )
     kind = MODELS[result.model]
     known = kind._parameter_names()
-    model = kind(**{name: value for name, value in result.parameters.items() if name in known})
+    parameters = {name: value for name, value in result.parameters.items() if name in known}
+    if parameters.get("init") == GIVEN_FACTORS:  # the file has the end of that way, not its beginning
+        parameters["init"] = (result.A, result.B, result.C)
+    model = kind(**parameters)
     model._take(result)
     return model
