@@ -34,7 +34,7 @@ def make(**changes: Any) -> Result:
 def test_the_summary_says_what_was_fitted_and_how_it_ended() -> None:
     text = make().summary()
     for part in (
-        "TParafac2: 2 rows x 5 columns x 2 time, 2 components",
+        "TParafac2: 2 rows x 5 columns x 2 times, 2 components",
         "0.9123",
         "853.70829",
         "The objective no longer falls. (321 iterations)",

@@ -82,7 +82,7 @@ def from_layout(dataset: xr.Dataset) -> tuple[Result, dict[str, str]]:
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
     ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
     >>> from_layout(to_layout(result))[0]
-    Result(CP, 2 rows x 4 columns x 3 time, 1 component, explained variance 1.0000, converged)
+    Result(CP, 2 rows x 4 columns x 3 times, 1 component, explained variance 1.0000, converged)
     """
     facts = {name: json.loads(dataset.attrs[name]) for name in (*_SIMPLE_FIELDS, "names", "trace", "starts")}
     B: Any = dataset["B"].values

@@ -82,7 +82,7 @@ class Result:
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
     ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
     >>> result
-    Result(CP, 4 rows x 3 columns x 2 time, 1 component, explained variance 0.9000, converged)
+    Result(CP, 4 rows x 3 columns x 2 times, 1 component, explained variance 0.9000, converged)
     >>> result.normalised().C.round(3).tolist()
     [[3.464], [3.464]]
     """

@@ -53,7 +53,7 @@ def summary(result: Result) -> str:
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
     ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
     >>> print(summary(result).splitlines()[0])
-    CP: 4 rows x 3 columns x 2 time, 1 component
+    CP: 4 rows x 3 columns x 2 times, 1 component
     """
     facts = headline(result)
     width = max(len(name) for name, _ in facts)
@@ -78,13 +78,14 @@ def size_text(result: Result) -> str:
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
     ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
     >>> size_text(result)
-    '4 rows x 3 columns x 2 time, 1 component'
+    '4 rows x 3 columns x 2 times, 1 component'
     """
     K, I, J = result.shape
     names = {mode: printable(name) for mode, name in result.labels.names.items()}
     columns = f"up to {J}" if len(set(result.widths)) > 1 else f"{J}"
     components = "1 component" if result.rank == 1 else f"{result.rank} components"
-    return f"{I} {names['rows']} x {columns} {names['columns']} x {K} {names['time']}, {components}"
+    times = "times" if names["time"] == "time" else names["time"]
+    return f"{I} {names['rows']} x {columns} {names['columns']} x {K} {times}, {components}"
 
 
 def headline(result: Result) -> list[tuple[str, str]]:
