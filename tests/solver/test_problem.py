@@ -7,7 +7,7 @@ from tparafac2.data import DenseData
 from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
 from tparafac2.solver import Settings, build_problem
 from tparafac2.solver.finish import evaluate
-from tparafac2.solver.problem import Scaled, nonnegative_only
+from tparafac2.solver.problem import Scaled
 
 K, I, J, R = 4, 6, 5, 2
 
@@ -71,15 +71,12 @@ def test_coupling_of_loadings_is_never_absorbed(data):
 def test_questions_a_problem_answers(data):
     static = build_problem(data, R, ([], [Static(), Ridge(1.0)], []))
     assert static.static
-    assert not static.parafac2
     evolving = build_problem(data, R, ([], [Parafac2(), TemporalSmoothness(1.0)], [NonNegative()]))
-    assert evolving.parafac2
     assert evolving.fused
     assert not evolving.static
-    assert nonnegative_only(evolving.c)
-    assert not nonnegative_only(evolving.b)
+    assert evolving.c.only(NonNegative)
+    assert not evolving.b.only(NonNegative)
     both = build_problem(data, R, ([], [Parafac2(), NonNegative()], []))
-    assert both.parafac2
     assert not both.fused
 
 

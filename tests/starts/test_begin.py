@@ -150,20 +150,20 @@ class TestPrepare:
 class TestReadFactors:
     def test_takes_what_fits(self):
         given = draw()
-        found = read_factors(tuple(given), SHAPE, R, None)
+        found = read_factors(tuple(given), SHAPE, R)
         for ours, theirs in zip(found, given, strict=True):
             np.testing.assert_array_equal(ours, theirs)
             assert ours is not theirs
 
     def test_no_strengths_means_one(self):
         A, B, _ = draw()
-        np.testing.assert_array_equal(read_factors((A, B, None), SHAPE, R, None).C, 1.0)
+        np.testing.assert_array_equal(read_factors((A, B, None), SHAPE, R).C, 1.0)
 
     def test_ragged_patterns_are_padded_with_zeros(self):
         A, B, C = draw()
         widths = [5, 3, 5, 4]
         pieces = [piece[:width] for piece, width in zip(B, widths, strict=True)]
-        found = read_factors((A, pieces, C), SHAPE, R, widths)
+        found = read_factors((A, pieces, C), SHAPE, R)
         for k, width in enumerate(widths):
             np.testing.assert_array_equal(found.B[k, :width], B[k, :width])
             assert not found.B[k, width:].any()
@@ -184,9 +184,9 @@ class TestReadFactors:
         given = list(draw())
         given[which] = wrong
         with pytest.raises(ValueError, match=sentence):
-            read_factors(tuple(given), SHAPE, R, None)
+            read_factors(tuple(given), SHAPE, R)
 
     @pytest.mark.parametrize("given", [3, "random", (1, 2), None])
     def test_refuses_what_is_not_three_factors(self, given):
         with pytest.raises(ValueError, match="init must be"):
-            read_factors(given, SHAPE, R, None)
+            read_factors(given, SHAPE, R)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tparafac2.data import DenseData, FloatArray
+from tparafac2.data import DenseData, FloatArray, take_in
 from tparafac2.models import fitting, lambdas
 from tparafac2.models.checks import check_common, check_rank, require_even_widths, require_slices
 from tparafac2.models.conventions import Estimator
@@ -62,7 +62,7 @@ class Decomposition(Estimator):
         """
         check_common(self)
         asked = self._asked()
-        intake = fitting.open_door(X, dims, self.dtype)
+        intake = take_in(X, dims=dims, dtype=self.dtype)
         check_rank(self.rank, intake.data, flexible=self._flexible_rank)
         self._check_data(intake.data)
         plan = fitting.Plan(

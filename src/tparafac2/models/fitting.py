@@ -3,13 +3,13 @@
 import math
 import os
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tparafac2.data import Compressed, DenseData, FloatArray, Labels, compress, require_memory, take_in
+from tparafac2.data import Compressed, DenseData, FloatArray, Intake, compress, require_memory
 from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.penalties import NonNegative, Parafac2, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.result import Result
@@ -59,19 +59,6 @@ class Plan:
     n_jobs: int = 1
     compress: bool = True
     progress: bool | None = None
-
-
-class Intake(NamedTuple):
-    """Data through the door, before the model sees them."""
-
-    data: DenseData
-    labels: Labels
-
-
-def open_door(X: object, dims: Mapping[str, Hashable] | None, dtype: Any) -> Intake:
-    """Take the data in, or refuse them with a sentence."""
-    data, labels = take_in(X, dims=dims, dtype=dtype)
-    return Intake(data, labels)
 
 
 def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> Result:
@@ -146,7 +133,7 @@ def _given_starts(plan: Plan, data: DenseData) -> list[Start] | None:
     several = plan.init if isinstance(plan.init, list) else [plan.init]
     if not several:
         raise ValueError("init is an empty list: give at least one tuple (A, B, C), or 'uniform'.")
-    return [read_factors(factors, data.shape, plan.rank, data.widths) for factors in several]
+    return [read_factors(factors, data.shape, plan.rank) for factors in several]
 
 
 def _require_memory(data: DenseData, plan: Plan) -> None:

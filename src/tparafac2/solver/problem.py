@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tparafac2.data import FloatArray, SliceData
-from tparafac2.penalties import NonNegative, Parafac2, Penalty, Quadratic, Static
+from tparafac2.penalties import Parafac2, Penalty, Quadratic, Static
 from tparafac2.solver.kernels import Quadratics
 
 
@@ -136,11 +136,6 @@ class Problem:
         """Whether the compiled pattern update applies."""
         return not self.b.splits or self.b.only(Parafac2)
 
-    @property
-    def parafac2(self) -> bool:
-        """Whether the PARAFAC2 constraint is among the terms."""
-        return any(isinstance(term.penalty, Parafac2) for term in self.b.splits)
-
 
 def build_problem(
     data: SliceData,
@@ -179,8 +174,3 @@ def build_problem(
         fixed_strengths=fixed_strengths,
         unit=unit,
     )
-
-
-def nonnegative_only(terms: Terms) -> bool:
-    """Whether non-negativity is all that is asked beside norm penalties."""
-    return terms.only(NonNegative)

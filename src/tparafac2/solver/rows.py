@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tparafac2.data import FloatArray
 from tparafac2.penalties import NonNegative
 from tparafac2.solver.kernels import solve_block
-from tparafac2.solver.problem import Terms, nonnegative_only
+from tparafac2.solver.problem import Terms
 from tparafac2.solver.settings import Settings
 
 Starts = NDArray[np.intp]
@@ -34,7 +34,7 @@ class RowBlock:
         self.before = self.values.copy()
         self.terms = terms
         self.settings = settings
-        self.clip = settings.absorb and nonnegative_only(terms)
+        self.clip = settings.absorb and terms.only(NonNegative)
         splits = () if self.clip else terms.splits
         self.splits = splits
         self.aux = [self.values.transpose(0, 2, 1).copy() for _ in splits]

@@ -94,7 +94,7 @@ def prepare(
     return Start(compressed.compress_loadings(A), compressed.compress_patterns(B), C)
 
 
-def read_factors(given: Any, shape: tuple[int, int, int], rank: int, widths: Sequence[int] | None) -> Start:
+def read_factors(given: Any, shape: tuple[int, int, int], rank: int) -> Start:
     """Check factors given by the user, in the user's units.
 
     Parameters
@@ -103,7 +103,6 @@ def read_factors(given: Any, shape: tuple[int, int, int], rank: int, widths: Seq
         A (I, R), B (K, J, R) or a list of (J_k, R), C (K, R) or None for strengths of one.
     shape : (K, I, J)
     rank : int
-    widths : sequence of int, optional
 
     Returns
     -------
