@@ -173,7 +173,7 @@ def test_texts_among_objects_come_back_as_texts(again, tmp_path: Path) -> None:
 
 
 def test_saved_as_text_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", lambda self, path, **_: Path(path).touch())
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", lambda self, **_: b"")
     labels = Labels(rows=np.array([1, "b", None, 2.5, "e"], dtype=object))
     with pytest.warns(UserWarning, match="labels of rows are saved as text") as caught:
         make(labels=labels).save(tmp_path / "result.nc")
@@ -215,13 +215,15 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     target = tmp_path / "result.nc"
     target.write_bytes(b"the old file")
 
-    def fill_the_disk(self: xr.Dataset, path: Path, **_: object) -> None:
-        Path(path).write_bytes(b"half")
-        raise OSError(28, "No space left on device")
+    def fill_the_disk(self: Path, content: bytes) -> None:
+        with self.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        raise OSError(28, "No space left on device", str(self))
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", fill_the_disk)
-    with pytest.raises(OSError, match="No space left"):
-        make().save(target)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", fill_the_disk)
+        with pytest.raises(OSError, match=r"No space left.*result\.nc"):
+            make().save(target)
     assert target.read_bytes() == b"the old file"
     assert os.listdir(tmp_path) == ["result.nc"]
 
@@ -230,10 +232,9 @@ def test_a_write_replaces_the_old_file_in_one_step(tmp_path: Path, monkeypatch: 
     target = tmp_path / "result.nc"
     target.write_bytes(b"the old file")
 
-    def write(self: xr.Dataset, path: Path, **_: object) -> None:
+    def write(self: xr.Dataset, **_: object) -> bytes:
         assert target.read_bytes() == b"the old file"
-        assert Path(path).parent == tmp_path
-        Path(path).write_bytes(b"new")
+        return b"new"
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", write)
     make().save(str(target))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tparafac2.data import MODES
+from tparafac2.files import written_whole
 from tparafac2.result.record import Result
 
 if TYPE_CHECKING:
@@ -109,15 +109,12 @@ def _require_target(target: Path) -> None:
 
 
 def _write(dataset: xr.Dataset, target: Path) -> None:
-    unfinished = target.with_name(f".{secrets.token_hex(8)}.tmp")
     # Without a fill value NaN is a number like any other.
     floats = [name for name, variable in dataset.variables.items() if variable.dtype.kind == "f"]
     encoding = {name: {"_FillValue": None} for name in floats}
-    try:
-        dataset.to_netcdf(unfinished, engine=_ENGINE, encoding=encoding)
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with written_whole(target) as unfinished:
+        # In memory first: on a full disk HDF5 cannot close its file, and Python crashes when it ends.
+        unfinished.write_bytes(dataset.to_netcdf(engine=_ENGINE, encoding=encoding))
 
 
 def _read(source: Path) -> xr.Dataset:
