@@ -1,16 +1,24 @@
 """A data set and the truth behind it."""
 
+from __future__ import annotations
+
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from tparafac2.data import require_memory
+from tparafac2.synthetic import files
 from tparafac2.synthetic.concepts import Concept, PlacedConcept
 from tparafac2.synthetic.factors import Factors, build_factors
 from tparafac2.synthetic.noise import noisy_data, signal_slice
 from tparafac2.synthetic.recipe import Recipe, Shape, streams
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FloatArray = NDArray[np.float64]
 
@@ -75,6 +83,50 @@ class SyntheticData:
         """Return slice ``k`` of the noiseless data, of shape (I, J)."""
         return signal_slice(self.factors, k)
 
+    def to_dataset(self) -> xr.Dataset:
+        """Give data and truth as one labelled data set.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``X`` (time, rows, columns), which every model can fit as it is; the true ``A`` (rows, component),
+            ``B`` (time, columns, component) and ``C`` (time, component). The attributes say what the data are
+            and what makes them again: a line of ``python``, and the ``command`` where there is one.
+
+        Examples
+        --------
+        >>> from tparafac2.synthetic import easy
+        >>> dataset = easy(seed=1, shape=(30, 24, 8)).to_dataset()
+        >>> dict(dataset.sizes), dataset.attrs["seed"]
+        ({'time': 8, 'rows': 30, 'columns': 24, 'component': 3}, 1)
+        """
+        return files.to_dataset(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write data and truth to a file that needs nothing of this package to be read.
+
+        The file appears complete or not at all: a failed write leaves an older file as it was.
+
+        Parameters
+        ----------
+        path : path
+            In an existing folder; an older file is replaced. Ending in ".nc": netCDF with all of
+            `to_dataset`, for ``xarray.load_dataset(path)``. Ending in ".npz": the arrays X, A, B and C,
+            for ``numpy.load(path)``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import xarray as xr
+        >>> from tparafac2.synthetic import easy
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     easy(seed=1, shape=(30, 24, 8)).save(Path(folder, "data.nc"))
+        ...     xr.load_dataset(Path(folder, "data.nc"))["X"].shape
+        (8, 30, 24)
+        """
+        files.save_data(self, path)
+
     def __repr__(self) -> str:
         rows, columns, times = self.recipe.shape
         return (
@@ -85,10 +137,16 @@ class SyntheticData:
 
 def make(recipe: Recipe) -> SyntheticData:
     """Make the data set a recipe describes."""
+    require_memory(_bytes_needed(recipe), "The data set")
     chance = streams(recipe.seed)
     factors, concepts = build_factors(recipe, chance.structure)
     data = noisy_data(factors, recipe.noise, chance.noise, recipe.dtype)
     return SyntheticData(data, *factors, concepts, recipe)
+
+
+def _bytes_needed(recipe: Recipe) -> int:
+    rows, columns, times = (int(size) for size in recipe.shape)
+    return times * columns * (rows * np.dtype(recipe.dtype).itemsize + len(recipe.concepts) * 8)
 
 
 def generate(

@@ -29,7 +29,7 @@ def divide_words(n_words: int, n_concepts: int, overlap: float, rng: np.random.G
     equally many words where there is an overlap. Each concept owns an equal block of the other words, split
     near the middle.
     """
-    splits, n_shared = _splits(n_words, n_concepts, overlap)
+    splits, n_shared = possible_splits(n_words, n_concepts, overlap)
     draws = (
         np.repeat(rng.integers(splits.size), n_concepts)
         if overlap
@@ -44,8 +44,11 @@ def divide_words(n_words: int, n_concepts: int, overlap: float, rng: np.random.G
     return sets
 
 
-def _splits(n_words: int, n_concepts: int, overlap: float) -> tuple[Indices, Indices]:
-    """Return the sizes an initial set may have, and how many of its words are shared at each size."""
+def possible_splits(n_words: int, n_concepts: int, overlap: float) -> tuple[Indices, Indices]:
+    """Return the sizes an initial set may have, and how many of its words are shared at each size.
+
+    An overlap that cannot be made of whole words is refused.
+    """
     n_initial = np.arange(MIN_SET, n_words)
     n_shared = np.rint(overlap * n_initial).astype(int)
     n_final = (n_words - n_shared) // n_concepts - (n_initial - n_shared)
