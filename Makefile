@@ -58,9 +58,9 @@ $(BIN)/python:
 
 # Build backends come first and from the same pins: isolated builds would fetch whatever version is newest.
 $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing tparafac2 and matplotlib into $(VENV)"
+	@echo "Installing tparafac2 into $(VENV)"
 	@$(PIP) install $(PINNED) hatchling editables
-	@$(PIP) install $(PINNED) --no-build-isolation --editable '.[plots]'
+	@$(PIP) install $(PINNED) --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.runtime

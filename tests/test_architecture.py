@@ -19,6 +19,7 @@ PACKAGE = ROOT / "src" / "tparafac2"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 ROOMS = (
+    "files",
     "data",
     "penalties",
     "metrics",
@@ -27,8 +28,8 @@ ROOMS = (
     "starts",
     "models",
     "synthetic",
-    "experiments",
     "plots",
+    "experiments",
     "report",
     "io",
     "cli",

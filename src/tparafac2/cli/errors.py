@@ -1,0 +1,93 @@
+"""Failures as sentences: the one place where errors become what the user reads, and exit codes."""
+
+import errno
+from enum import IntEnum
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+
+class ExitCode(IntEnum):
+    """What the exit codes mean, the same for every command."""
+
+    FINE = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    SETTINGS = 3
+    FILES = 4
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    ExitCode.FINE: "fine",
+    ExitCode.UNEXPECTED: "an unexpected failure",
+    ExitCode.USAGE: "wrong usage: see --help",
+    ExitCode.SETTINGS: "data or settings that cannot be used",
+    ExitCode.FILES: "trouble with a file: missing, in the way, not permitted, disk full",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+
+
+class PlainSpoken(TyperGroup):
+    """Commands whose foreseeable failures end in a sentence on stderr and an exit code, without a traceback.
+
+    All else is a mistake of ours: it keeps its traceback, and Python exits with 1.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # the reader of our output has left: there is nobody to talk to
+        except (ValueError, TypeError, OSError, MemoryError, ImportError, KeyboardInterrupt) as error:
+            if ctx.params.get("traceback"):
+                raise
+            sentence, code = explain(error)
+        say(sentence)
+        raise typer.Exit(code)
+
+
+def explain(error: BaseException) -> tuple[str, ExitCode]:
+    """Give the sentence and the exit code of a failure.
+
+    Examples
+    --------
+    >>> explain(FileNotFoundError(2, "No such file or directory", "data.nc"))
+    ("there is no file or folder 'data.nc': check the path.", <ExitCode.FILES: 4>)
+    """
+    match error:
+        case KeyboardInterrupt():
+            return "interrupted.", ExitCode.INTERRUPTED
+        case ImportError():
+            return str(error), ExitCode.UNEXPECTED
+        case OSError():
+            return _file_sentence(error), ExitCode.FILES
+        case MemoryError():
+            return str(error) or "there is not enough memory: use smaller data.", ExitCode.SETTINGS
+        case _:
+            return str(error) or f"{type(error).__name__} without a word.", ExitCode.SETTINGS
+
+
+def say(sentence: str) -> None:
+    """Print an error to stderr, in one line however long it is: it can then be searched and copied."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True).print(Text.assemble(("Error: ", "bold red"), sentence), soft_wrap=True)
+
+
+def _file_sentence(error: OSError) -> str:
+    if error.errno is None:  # our own, already a sentence
+        return str(error)
+    name = "the file" if error.filename is None else repr(str(error.filename))
+    match error:
+        case FileNotFoundError():
+            return f"there is no file or folder {name}: check the path."
+        case PermissionError():
+            return f"no permission to read or write {name}: choose another place, or change its permissions."
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return f"there is no space left for {name}: free some, or choose another disk."
+        case _:
+            return f"{error.strerror}: {name}."

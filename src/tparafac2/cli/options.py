@@ -1,0 +1,85 @@
+"""What commands share: options gathered in a dataclass, and options of a kind of their own."""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, NamedTuple, TypeVar
+
+import typer
+
+Options = TypeVar("Options")
+
+
+def takes(options: Callable[..., Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Turn a function of one dataclass into a command with an option for each of its fields.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Greeting:
+    ...     name: str
+    ...     times: Annotated[int, typer.Option(help="How often.")] = 1
+    >>> @takes(Greeting)
+    ... def greet(greeting: Greeting) -> None:
+    ...     typer.echo(f"Hello {greeting.name}! " * greeting.times)
+    >>> list(inspect.signature(greet).parameters)
+    ['name', 'times']
+    >>> greet(name="Ann", times=2)
+    Hello Ann! Hello Ann!
+    """
+
+    def decorate(command: Callable[[Options], None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: object) -> None:
+            command(options(**given))
+
+        # typer reads the options of a command from its signature.
+        run.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+class Shape(NamedTuple):
+    """Sizes of a data set, written as 150x100x20."""
+
+    rows: int
+    columns: int
+    times: int
+
+    def __str__(self) -> str:
+        return "x".join(map(str, self))
+
+
+def parse_shape(text: str | Shape) -> Shape:
+    """Read sizes such as 150x100x20.
+
+    Examples
+    --------
+    >>> parse_shape("150x100x20")
+    Shape(rows=150, columns=100, times=20)
+    """
+    size = r"\s*([0-9]{1,18})\s*"
+    match = re.fullmatch(f"{size}[xX×]{size}[xX×]{size}", str(text))
+    if match is None or 0 in (sizes := [int(digits) for digits in match.groups()]):
+        raise typer.BadParameter(
+            f"{str(text)!r} is not a shape: write three whole numbers above 0, "
+            "rows x columns x times, such as 150x100x20."
+        )
+    return Shape(*sizes)
+
+
+PAPER_SHAPE = Shape(150, 100, 20)
+
+ShapeOption = Annotated[
+    Shape,
+    typer.Option(
+        parser=parse_shape,
+        metavar="IxJxK",
+        show_default=str(PAPER_SHAPE),
+        help="Rows x columns x times.",
+    ),
+]
+"""An option for the sizes of a data set; its default is meant to be PAPER_SHAPE."""

@@ -1,0 +1,155 @@
+"""``tparafac2 paper``: the paper's experiments, figures and claims."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tparafac2.cli.options import Shape, parse_shape, takes
+
+if TYPE_CHECKING:
+    from tparafac2.experiments import Outcome, Plan
+    from tparafac2.experiments.running import Watch
+
+EXAMPLES = """Examples:
+  tparafac2 paper --quick
+  tparafac2 paper --out results --jobs 8
+  tparafac2 paper --case overlapping --datasets 5 --starts 10 --out small
+  tparafac2 paper --dask tcp://10.0.0.1:8786
+
+The same command goes on where a stopped or killed run was.
+More data sets or cases may follow in the same folder; other settings need another.
+"""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for on the command line."""
+
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where everything goes.")] = Path(
+        "paper-results"
+    )
+    case: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CASE",
+            show_default="all",
+            help="easy, almost-zero or overlapping; may be given several times.",
+        ),
+    ] = None
+    datasets: Annotated[int | None, typer.Option(show_default="20", help="Data sets per setting.")] = None
+    starts: Annotated[int | None, typer.Option(show_default="20", help="Starts per fit.")] = None
+    seed: Annotated[int | None, typer.Option(show_default="0", help="Decides data and starts.")] = None
+    shape: Annotated[
+        Shape | None,
+        typer.Option(
+            parser=parse_shape, metavar="IxJxK", show_default="150x100x20", help="Rows x columns x times."
+        ),
+    ] = None
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="All of it in about a minute: fewer, smaller data sets, fewer starts."),
+    ] = False
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Work on the Dask cluster there, or on 'local', one on this machine."
+        ),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False
+
+
+@takes(Request)
+def paper(request: Request) -> None:
+    """Run the paper's experiments, draw its figures and judge its claims.
+
+    Three kinds of synthetic data, four models, and a page with figures and a verdict on every claim.
+    Results are kept as they come.
+    """
+    from tparafac2.experiments import paper as run_paper
+
+    plan = _plan(request)
+    try:
+        with _progress_bar() as watch:
+            outcome = run_paper(request.out, plan, jobs=request.jobs, dask=request.dask, watch=watch)
+    except KeyboardInterrupt:
+        typer.echo(f"What was finished is in {request.out}; the same command goes on from there.", err=True)
+        raise
+    typer.echo(_as_json(outcome) if request.as_json else _as_text(outcome))
+
+
+def _plan(request: Request) -> Plan:
+    from tparafac2.experiments import QUICK, Plan
+
+    asked = {
+        "cases": tuple(request.case) if request.case else None,
+        "datasets": request.datasets,
+        "starts": request.starts,
+        "seed": request.seed,
+        "shape": tuple(request.shape) if request.shape else None,
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    return replace(QUICK if request.quick else Plan(), **given)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Watch]:
+    """A bar with the time left, on a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("fits"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    console = Console(stderr=True)
+    # Finished fits of very different length make the speed jumpy: it is taken over many of them.
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal, speed_estimate_period=300
+    ) as bar:
+        line = bar.add_task("", total=None)
+
+        def watch(progress) -> None:  # type: ignore[no-untyped-def]
+            what = "" if progress.task is None else str(progress.task)
+            if progress.task is None and progress.done:
+                bar.console.print(f"{progress.done} of {progress.total} fits are there already.")
+            if progress.done == progress.total:
+                what = "drawing figures and judging claims"
+            bar.update(line, completed=progress.done, total=progress.total, description=what)
+
+        yield watch
+
+
+def _as_text(outcome: Outcome) -> str:
+    from tparafac2.experiments.verdicts import as_text
+
+    return "\n".join(
+        (
+            as_text(outcome.verdicts),
+            "",
+            f"Everything, with figures, is in {outcome.folder}: open {outcome.folder / 'index.html'}",
+        )
+    )
+
+
+def _as_json(outcome: Outcome) -> str:
+    from tparafac2.experiments.verdicts import as_json
+
+    counts = Counter(verdict.outcome.value for verdict in outcome.verdicts)
+    where = {
+        "folder": str(outcome.folder),
+        "page": str(outcome.folder / "index.html"),
+        "outcomes": dict(counts),
+    }
+    return json.dumps(where | json.loads(as_json(outcome.verdicts)), indent=2)

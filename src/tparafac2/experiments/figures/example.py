@@ -1,0 +1,171 @@
+"""One data set in detail: true patterns and, below each, what the methods made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.metrics import match_components
+from tparafac2.plots import pattern_heatmap
+from tparafac2.plots.style import PAGE_WIDTH, new_figure, print_style
+from tparafac2.synthetic import SyntheticData
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Components: TypeAlias = tuple[FloatArray, FloatArray, FloatArray | None]
+
+WEAK = 0.01
+"""The strength of a concept that has almost vanished."""
+
+ROW_HEIGHT = 2.8
+"""In cm, with all that belongs to a row of heat maps."""
+
+TITLE_PAD = 5.0
+"""In points: between a heat map and the text above it there is room for the mark of weak times."""
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A pattern (K, J), NaN where no component is left, and its cosine with the true one."""
+
+    pattern: FloatArray
+    cosine: float | None = None
+
+
+def example_figure(
+    truth: Components | SyntheticData, estimates: Mapping[str, Components], title: str | None = None
+) -> Figure:
+    """Show how well the patterns of one data set were found.
+
+    The first row has the true patterns, every further row those of one estimate: components are matched to
+    the truth, turned to its sign and scaled to one norm, and all heat maps have one colour scale. The number
+    above an estimated pattern is its cosine with the true one, over all times. A line above a heat map marks
+    the times at which the concept has almost no strength (0.01).
+
+    Parameters
+    ----------
+    truth : SyntheticData or (A, B, C)
+        True loadings (I, R), patterns (K, J, R) and strengths (K, R).
+    estimates : mapping of str to (A, B, C)
+        The estimated components by name of the method. C is None for a method without strengths.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> from tparafac2.synthetic import almost_zero
+    >>> data = almost_zero(seed=0, shape=(12, 18, 8))
+    >>> figure = example_figure(data, {"perfect": data.factors})
+    >>> len(figure.axes)
+    7
+    """
+    if isinstance(truth, SyntheticData):
+        truth = truth.factors
+    _, B, C = truth
+    rank = B.shape[2]
+    rows = {"Ground truth": [_Panel(_to_common_norm(B[:, :, r])) for r in range(rank)]}
+    rows |= {name: _matched(estimate, truth) for name, estimate in estimates.items()}
+    limit, extend = _colour_range([panel.pattern for row in rows.values() for panel in row])
+    weak = np.zeros((len(B), rank), bool) if C is None else np.asarray(C) == WEAK
+    with print_style():
+        figure = new_figure(PAGE_WIDTH, ROW_HEIGHT * len(rows) + (1.2 if title else 0.7))
+        axes = figure.subplots(len(rows), rank, squeeze=False)
+        for row_axes, (name, row) in zip(axes, rows.items()):
+            for ax, panel, weak_times in zip(row_axes, row, weak.T):
+                _draw(ax, panel, limit, np.flatnonzero(weak_times))
+            _name_row(row_axes[0], name)
+        for r, ax in enumerate(axes[0]):
+            ax.set_title(f"Concept {r + 1}", loc="left", pad=TITLE_PAD, fontweight="bold")
+            if weak[:, r].any():
+                ax.set_title(f"\N{EM DASH} strength {WEAK}", loc="right", pad=TITLE_PAD)
+        for ax in axes.flat:
+            ax.label_outer(remove_inner_ticks=True)
+        figure.colorbar(
+            axes[0, 0].images[0],
+            ax=axes,
+            extend=extend,
+            pad=0.01,
+            aspect=50,
+            label="Importance (patterns scaled to one norm)",
+        )
+        if title:
+            figure.suptitle(title)
+    return figure
+
+
+def _matched(estimate: Components, truth: Components) -> list[_Panel]:
+    """Bring estimated patterns into the order, sign and norm of the true ones."""
+    with_strengths = estimate[2] is not None and truth[2] is not None
+    match = match_components(estimate, truth, modes="ABC" if with_strengths else "AB")
+    panels = []
+    for r, found in enumerate(match.permutation):
+        if found < 0:
+            panels.append(_Panel(np.full(truth[1].shape[:2], np.nan)))
+            continue
+        pattern = _to_common_norm(estimate[1][:, :, found])
+        sign = -1 if np.vdot(pattern, truth[1][:, :, r]) < 0 else 1
+        panels.append(_Panel(sign * pattern, float(match.per_mode["B"][r])))
+    return panels
+
+
+def _to_common_norm(pattern: FloatArray) -> FloatArray:
+    """Scale a pattern so that its norm in one slice is 1 on (quadratic) average."""
+    norm = np.linalg.norm(pattern)
+    return np.asarray(pattern * (np.sqrt(len(pattern)) / norm) if norm > 0 else pattern)
+
+
+def _colour_range(patterns: list[FloatArray]) -> tuple[float, Literal["neither", "both", "min", "max"]]:
+    """Choose the value with the deepest colour, and say on which sides there are values beyond it.
+
+    A few large values would make all others pale: one in a hundred of those that are not zero is cut.
+    """
+    values = np.concatenate([pattern[np.isfinite(pattern)] for pattern in patterns])
+    sizes = np.abs(values[values != 0])
+    limit = float(np.quantile(sizes, 0.99)) if sizes.size else 1.0
+    below, above = bool((values < -limit).any()), bool((values > limit).any())
+    return limit, "both" if below and above else "min" if below else "max" if above else "neither"
+
+
+def _name_row(ax: Axes, name: str) -> None:
+    """Write the name of a row to the left of the label of its vertical axis."""
+    ax.set_ylabel("Word")
+    ax.annotate(
+        name,
+        xy=(0, 0.5),
+        xycoords=(ax.yaxis.label, "axes fraction"),
+        xytext=(-2, 0),
+        textcoords="offset points",
+        rotation=90,
+        ha="right",
+        va="center",
+        fontweight="bold",
+    )
+
+
+def _draw(ax: Axes, panel: _Panel, limit: float, weak: NDArray[np.intp]) -> None:
+    pattern_heatmap(panel.pattern, ax, limit=limit)
+    if panel.cosine is not None:
+        ax.set_title(f"cosine {panel.cosine:.2f}", loc="right", pad=TITLE_PAD)
+    elif np.isnan(panel.pattern).all():
+        ax.set_title("no component left", loc="right", pad=TITLE_PAD)
+    for run in np.split(weak, np.flatnonzero(np.diff(weak) > 1) + 1):
+        if run.size:
+            _mark(ax, run[0] - 0.5, run[-1] + 0.5)
+
+
+def _mark(ax: Axes, start: float, end: float) -> None:
+    """Draw a line from time to time, just above the heat map."""
+    above = ax.get_xaxis_transform()
+    ax.plot(
+        [start, end], [1.03, 1.03], transform=above, c="black", lw=1.5, solid_capstyle="butt", clip_on=False
+    )

@@ -1,0 +1,133 @@
+"""Who does the work: this process, several, or a Dask cluster. The answers are the same."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from tparafac2.experiments.measure import measure
+from tparafac2.experiments.plan import Protocol as Settings
+from tparafac2.experiments.plan import Task
+from tparafac2.experiments.records import Record
+from tparafac2.starts.interrupt import ignore_interrupts, shielded_children
+
+Done = tuple[Task, Record]
+
+PATIENCE = 10.0
+"""Seconds to wait for a scheduler to answer."""
+
+
+class Workers(Protocol):
+    """Does tasks, and hands out records as they come, in any order."""
+
+    def do(self, tasks: Sequence[Task], protocol: Settings) -> Iterator[Done]:
+        """Do the tasks."""
+        ...
+
+
+class Local:
+    """Processes on this machine.
+
+    Parameters
+    ----------
+    jobs : int
+        Their number; -1 for one per core.
+    """
+
+    def __init__(self, jobs: int = -1) -> None:
+        if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
+            raise ValueError(f"jobs must be a positive whole number, or -1 for all cores; got {jobs!r}.")
+        self.jobs = jobs
+
+    def do(self, tasks: Sequence[Task], protocol: Settings) -> Iterator[Done]:
+        """Do the tasks, each in one process of its own."""
+        if self.jobs == 1:
+            yield from ((task, measure(task, protocol)) for task in tasks)
+            return
+        from joblib import Parallel, delayed
+
+        parallel = Parallel(n_jobs=self.jobs, return_as="generator_unordered")
+        with shielded_children():
+            results = parallel(delayed(_elsewhere)(task, protocol) for task in tasks)
+        try:
+            yield from results
+        finally:
+            results.close()
+
+
+class Cluster:
+    """A Dask cluster.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler, such as ``tcp://10.0.0.1:8786``; or "local" for one on this machine.
+    jobs : int
+        Number of workers of a local one; -1 for one per core.
+    """
+
+    def __init__(self, address: str, jobs: int = -1) -> None:
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise ValueError(
+                "a Dask cluster was asked for, but Dask is not installed: pip install 'tparafac2[cluster]', "
+                "or leave --dask out to work on this machine alone."
+            ) from None
+        self.address = address
+        self.jobs = jobs
+
+    def do(self, tasks: Sequence[Task], protocol: Settings) -> Iterator[Done]:
+        """Do the tasks; those of a worker that dies are done by another."""
+        from distributed import as_completed
+
+        with self._client() as client:
+            futures = {client.submit(measure, task, protocol, pure=False): task for task in tasks}
+            try:
+                for future in as_completed(futures):
+                    yield futures.pop(future), future.result()
+                    # Let go of it, or the cluster would keep all records until the end.
+                    future.release()
+            finally:
+                client.cancel(list(futures))
+
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
+        from distributed import Client, LocalCluster
+
+        if self.address != "local":
+            with _connected(self.address) as client:
+                yield client
+            return
+        workers = None if self.jobs < 0 else self.jobs
+        with (
+            LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, TimeoutError, ValueError) as problem:
+        raise ValueError(
+            f"no Dask scheduler answers at {address!r} ({problem}). Give the address it printed when it "
+            "began, such as tcp://10.0.0.1:8786, or 'local'."
+        ) from None
+    with client:
+        yield client
+
+
+def _elsewhere(task: Task, protocol: Settings) -> Done:
+    ignore_interrupts()  # the main process decides
+    return task, measure(task, protocol)
+
+
+def workers(jobs: int = -1, dask: str | None = None) -> Workers:
+    """Workers by what was asked for: a cluster if there is an address, else processes."""
+    return Local(jobs) if dask is None else Cluster(dask, jobs)

@@ -1,0 +1,95 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from tparafac2.cli.app import app
+
+SMALL = ["--case", "almost-zero", "--datasets", "1", "--starts", "1", "--shape", "24x18x6", "--jobs", "1"]
+
+
+def run(*arguments):
+    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, ["paper", *map(str, arguments)])
+
+
+def test_the_paper_in_one_command(tmp_path):
+    result = run(*SMALL, "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    assert "TOO FEW DATA SETS: tPARAFAC2" in result.stdout
+    assert str(tmp_path / "out" / "index.html") in result.stdout
+    again = run(*SMALL, "--out", tmp_path / "out", "--json")
+    told = json.loads(again.stdout)
+    assert told["outcomes"] == {"too few data sets": len(told["verdicts"])}
+    assert (tmp_path / "out" / "figures" / "almost_zero.pdf").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--case", "esay"], "did you mean 'easy'?"),
+        (["--datasets", "0"], "datasets must be from 1"),
+        (["--shape", "150x10x20"], "need at least 18 columns"),
+        (["--jobs", "0"], "jobs must be a positive whole number"),
+        (["--seed", "-1"], "seed must be from 0"),
+    ],
+)
+def test_bad_settings_end_in_a_sentence_before_anything_is_made(tmp_path, arguments, said):
+    result = run(*arguments, "--out", tmp_path / "out")
+    assert result.exit_code == 3
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_other_settings_is_refused(tmp_path):
+    run(*SMALL, "--out", tmp_path / "out")
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    result = run(*SMALL, "--seed", "5", "--out", tmp_path / "out")
+    assert result.exit_code == 3
+    assert "seed 0 there, 5 now" in result.stderr
+    assert str(tmp_path / "out" / "protocol.json") in result.stderr
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_of_somebody_else_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    result = run(*SMALL, "--out", tmp_path)
+    assert result.exit_code == 3
+    assert "is not empty" in result.stderr
+
+
+def test_a_damaged_record_is_named(tmp_path):
+    run(*SMALL, "--out", tmp_path / "out")
+    record = tmp_path / "out" / "records" / "almost_zero-1" / "0000" / "PARAFAC2.json"
+    record.write_text(record.read_text()[:100])
+    result = run(*SMALL, "--out", tmp_path / "out")
+    assert result.exit_code == 3
+    assert str(record) in result.stderr
+    assert len(record.read_text()) == 100
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
+    out = tmp_path / "out"
+    arguments = ["paper", "--datasets", "3", "--starts", "2", "--shape", "60x45x12", "--jobs", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tparafac2", *arguments, "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while len(list(out.rglob("records/**/[!.]*.json"))) < 3:
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in told
+    assert "Traceback" not in told

@@ -1,0 +1,161 @@
+import copy
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tparafac2.experiments.plan import Plan
+from tparafac2.experiments.running import run
+from tparafac2.experiments.store import Store
+from tparafac2.experiments.workers import Cluster, Local, workers
+
+PLAN = Plan(cases=("easy",), datasets=1, starts=2, shape=(24, 36, 6))
+TASKS = list(PLAN.tasks())
+
+
+def silent(progress):
+    pass
+
+
+def without_times(records):
+    kept = copy.deepcopy(records)
+    for record in kept.values():
+        del record["fit"]["seconds"]
+    return kept
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("reference") / "out", PLAN.protocol)
+    run(PLAN, store, Local(1), silent)
+    return without_times(store.read())
+
+
+class Stumbling:
+    """Does the first few tasks, then dies."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def do(self, tasks, protocol):
+        for number, done in enumerate(Local(1).do(tasks, protocol)):
+            if number == self.steps:
+                raise KeyboardInterrupt
+            yield done
+
+
+def test_every_task_has_a_record(reference):
+    assert set(reference) == set(TASKS)
+
+
+def test_what_was_done_is_kept_and_not_done_again(tmp_path, reference):
+    store = Store(tmp_path / "out", PLAN.protocol)
+    with pytest.raises(KeyboardInterrupt):
+        run(PLAN, store, Stumbling(5), silent)
+    written = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.json")}
+    assert len(store.read()) == 5
+    seen = []
+    assert run(PLAN, store, Local(1), seen.append) == len(TASKS) - 5
+    assert [(one.done, one.total) for one in seen] == [(n, len(TASKS)) for n in range(5, len(TASKS) + 1)]
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+    assert without_times(store.read()) == reference
+    assert run(PLAN, store, Stumbling(0), silent) == 0
+
+
+def test_processes_give_the_same_records(tmp_path, reference):
+    store = Store(tmp_path / "out", PLAN.protocol)
+    run(PLAN, store, Local(2), silent)
+    assert without_times(store.read()) == reference
+
+
+def test_a_run_killed_in_the_middle_goes_on(tmp_path, reference):
+    folder = tmp_path / "out"
+    code = (
+        "from pathlib import Path\n"
+        "from tparafac2.experiments.plan import Plan\n"
+        "from tparafac2.experiments.running import run\n"
+        "from tparafac2.experiments.store import Store\n"
+        "from tparafac2.experiments.workers import Local\n"
+        f"plan = {PLAN!r}\n"
+        f"run(plan, Store(Path({str(folder)!r}), plan.protocol), Local(1), lambda progress: None)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 120
+    while len(list(folder.rglob("records/**/*.json"))) < 4:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    store = Store(folder, PLAN.protocol)
+    kept = len(store.read())
+    assert 4 <= kept < len(TASKS)
+    assert run(PLAN, store, Local(1), silent) == len(TASKS) - kept
+    assert without_times(store.read()) == reference
+
+
+def test_half_a_fit_is_no_result(tmp_path, monkeypatch):
+    store = Store(tmp_path / "out", PLAN.protocol)
+    monkeypatch.setattr("tparafac2.starts.interrupt.Interrupt.requested", True, raising=False)
+    monkeypatch.setattr("tparafac2.starts.interrupt.Interrupt.__init__", lambda self: None)
+    monkeypatch.setattr("tparafac2.starts.interrupt.Interrupt.__enter__", lambda self: self)
+    monkeypatch.setattr("tparafac2.starts.interrupt.Interrupt.__exit__", lambda self, *error: None)
+    with pytest.raises(KeyboardInterrupt):
+        run(PLAN, store, Local(1), silent)
+    assert store.read() == {}
+
+
+def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(tmp_path, reference):
+    distributed = pytest.importorskip("distributed")
+    store = Store(tmp_path / "out", PLAN.protocol)
+    killed = []
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs="CRITICAL"
+    ) as cluster:
+
+        def kill_one(progress):
+            if progress.done == 3:
+                killed.append(cluster.workers[0].pid)
+                os.kill(killed[0], signal.SIGKILL)
+
+        run(PLAN, store, Cluster(cluster.scheduler_address), kill_one)
+    assert killed
+    found = without_times(store.read())
+    assert set(found) == set(TASKS)
+    for task, record in found.items():
+        expected = reference[task]
+        assert record["fit"]["objective"] == pytest.approx(expected["fit"]["objective"], rel=1e-9)
+        assert record["scores"]["stacked"]["score"] == pytest.approx(
+            expected["scores"]["stacked"]["score"], abs=1e-6
+        )
+        assert [start["kept"] for start in record["starts"]] == [
+            start["kept"] for start in expected["starts"]
+        ]
+
+
+def test_nobody_at_the_address_is_said(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("tparafac2.experiments.workers.PATIENCE", 0.5)
+    with pytest.raises(ValueError, match="no Dask scheduler answers at 'tcp://127"):
+        list(Cluster("tcp://127.0.0.1:1").do(TASKS, PLAN.protocol))
+
+
+def test_dask_missing_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match=r"tparafac2\[cluster\]"):
+        workers(dask="local")
+
+
+@pytest.mark.parametrize("jobs", [0, True, 1.5, "2"])
+def test_the_number_of_processes_is_checked(jobs):
+    with pytest.raises(ValueError, match="jobs must be"):
+        Local(jobs)
+
+
+def test_another_version_on_a_worker_is_noticed(monkeypatch):
+    monkeypatch.setattr("tparafac2.experiments.measure.__version__", "99.0")
+    with pytest.raises(RuntimeError, match="install the same version"):
+        next(Local(1).do(TASKS, PLAN.protocol))
