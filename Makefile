@@ -15,7 +15,7 @@ test bench: export MKL_NUM_THREADS := 1
 test bench: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint format types clean
+.PHONY: help demo test paper bench lint format types clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ demo: $(VENV)/.runtime ## fit synthetic data and draw out/quickstart.png
 
 test: lint types ## lint, type check and run all tests (PYTEST_ARGS="-k name" for some)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about half an hour; goes on where it was)
+	$(BIN)/tparafac2 paper --out out/paper
 
 bench: $(VENV)/.dev ## measure speed, one thread
 	$(BIN)/python benchmarks/run.py

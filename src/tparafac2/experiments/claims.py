@@ -208,8 +208,17 @@ CLAIMS = (
     Claim(
         "weak-repaired",
         "almost_zero",
-        "Smoothness repairs these patterns: those of tPARAFAC2 are closer to the truth.",
-        (_above(_SMOOTH, _FREE, "weak_patterns"),),
+        "Smoothness repairs these patterns: those of tPARAFAC2 are closer to the truth, and no longer wrong.",
+        (
+            _above(_SMOOTH, _FREE, "weak_patterns"),
+            Above(Side("tPARAFAC2", "weak_patterns"), WRONG_PATTERN),
+        ),
+        remark="That they be no longer wrong was asked for after the first run, in which a gain of 0.01 was "
+        "significant; it makes the claim harder to hold.",
+        reason="Only the product of the three penalties matters, and with lambda_A = lambda_D = 0.1 a "
+        "lambda_B of 1000 is little smoothness for data of this size once the solver has converged. More of "
+        "it does repair them: at lambda_B = 1e6, 1e7 and 1e8 the medians for one weak concept are 0.52, 0.60 "
+        "and 0.63, and the score is 0.94 instead of 0.90 (python benchmarks/weak_slices.py).",
     ),
     Claim(
         "overlap-better",
@@ -222,6 +231,8 @@ CLAIMS = (
         "overlapping",
         "Not only the patterns improve: tPARAFAC2 also recovers loadings and strengths better.",
         (_above(_SMOOTH, _FREE, "fms_a"), _above(_SMOOTH, _FREE, "fms_c")),
+        reason="Both models recover the strengths almost perfectly (0.99), and differ by 0.0001 there. The "
+        "loadings do improve.",
     ),
     Claim(
         "overlap-harder",
@@ -236,6 +247,8 @@ CLAIMS = (
         (Above(_SMOOTH, _COUPLED),),
         remark="tCMF has no strengths. Its score leaves out this factor, at most 1, and that flatters it. "
         "But its patterns contain the strengths, which the true patterns do not, and that costs it.",
+        reason="A solution of tCMF is one of infinitely many that are equally good, so that its score is a "
+        "matter of luck; where the overlap is large, so is the spread of the scores of tPARAFAC2.",
     ),
     Claim(
         "tcmf-not-unique",

@@ -147,5 +147,5 @@ def _require_whole(name: str, value: Any, least: int, most: int | None) -> None:
         raise ValueError(f"{name} must be {span}; got {value}.")
 
 
-QUICK = Plan(datasets=6, starts=5, shape=(90, 60, 12))
+QUICK = Plan(datasets=6, starts=4, shape=(60, 45, 12), max_iter=1000)
 """Everything in a minute or two: fewer, smaller data sets and fewer starts."""
