@@ -11,7 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tparafac2 import data, metrics, penalties, synthetic
+    from tparafac2 import data, experiments, metrics, penalties, plots, synthetic
+    from tparafac2.data import Table
     from tparafac2.models import (
         CP,
         ConvergenceWarning,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("data", "metrics", "penalties", "synthetic")
+_MODULES = ("data", "experiments", "metrics", "penalties", "plots", "synthetic")
 _MODELS = ("CP", "ConvergenceWarning", "NotFittedError", "Parafac2", "TParafac2", "TemporalCMF", "load")
 
 __all__ = [
@@ -33,12 +34,15 @@ __all__ = [
     "NotFittedError",
     "Parafac2",
     "TParafac2",
+    "Table",
     "TemporalCMF",
     "__version__",
     "data",
+    "experiments",
     "load",
     "metrics",
     "penalties",
+    "plots",
     "synthetic",
 ]
 
@@ -47,6 +51,8 @@ def __getattr__(name: str) -> Any:
     # Heavy parts load when they are used, so that `import tparafac2` costs next to nothing.
     if name in _MODULES:
         return import_module(f"tparafac2.{name}")
+    if name == "Table":
+        return import_module("tparafac2.data").Table
     if name in _MODELS:
         return getattr(import_module("tparafac2.models"), name)
     raise AttributeError(f"module 'tparafac2' has no attribute {name!r}")

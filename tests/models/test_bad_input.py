@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import xarray as xr
 
 import tparafac2 as tp
@@ -70,12 +71,8 @@ BAD_DATA = {
     "a slice of one dimension": ([GOOD[0], GOOD[1][0]], ValueError, "slice 1 has 1 dimension"),
     "infinity": (spoilt(np.inf), ValueError, "1 infinite values.* slice 1, row 2, column 3"),
     "minus infinity": (spoilt(-np.inf), ValueError, "1 infinite values"),
-    "NaN": (spoilt(np.nan), ValueError, "1 missing values .* Missing values are not supported yet"),
-    "masked": (
-        np.ma.masked_array(GOOD, GOOD > 0.9),
-        ValueError,
-        "masked entries.* Missing values are not supported yet",
-    ),
+    "all NaN": (np.full_like(GOOD, np.nan), ValueError, "every entry of X is missing"),
+    "all masked": (np.ma.masked_array(GOOD, GOOD == GOOD), ValueError, "every entry of X is missing"),
     "complex": (GOOD * 1j, TypeError, "complex numbers"),
     "texts": (GOOD.astype(str), TypeError, "numbers are needed: convert"),
     "objects": (GOOD.astype(object), TypeError, "type object; numbers are needed"),
@@ -98,11 +95,13 @@ def test_bad_data(model, case):
 
 
 @each_model
-def test_sparse_data_are_not_supported_yet(model):
-    sparse = pytest.importorskip("scipy.sparse")
-    refused(
-        TypeError, "sparse matrix.* not supported yet", model(2), [sparse.csr_array(piece) for piece in GOOD]
-    )
+def test_bad_sparse_data(model):
+    slices = [scipy.sparse.csr_array(piece) for piece in GOOD]
+    refused(TypeError, "X is one sparse matrix", model(2), slices[0])
+    refused(TypeError, "slice 0 is a sparse matrix, but not all slices are", model(2), [slices[0], *GOOD[1:]])
+    refused(ValueError, "slice 1 has 5 rows, but slice 0 has 6", model(2), [slices[0], slices[1][:5]])
+    refused(ValueError, r"missing values \(NaN\).* dense input", model(2), [*slices[1:], slices[0] * np.nan])
+    refused(ValueError, "every entry of X is zero", model(2), [0 * piece for piece in slices])
 
 
 @pytest.mark.parametrize("model", SMOOTH)

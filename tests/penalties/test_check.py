@@ -219,7 +219,7 @@ class BoxCalledCone(NonNegative):
 
 class HalfBands(TemporalSmoothness):
     def bands(self, n):
-        diagonal, off_diagonal = super().bands(n)
+        diagonal, off_diagonal, _ = super().bands(n)
         return diagonal, off_diagonal / 2
 
 

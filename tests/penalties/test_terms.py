@@ -72,11 +72,50 @@ def test_infinite_smoothness_is_static(seed, shape):
 def test_bands_reproduce_the_value(seed, shape, strength, epsilon):
     x, _ = draw(seed, shape)
     n = len(x)
-    for penalty in (Ridge(strength), TemporalSmoothness(strength, epsilon)):
-        diagonal, off_diagonal = penalty.bands(n)
+    weights = tuple(np.random.default_rng(seed).uniform(0.0, 3.0, n - 1))
+    uneven = TemporalSmoothness(strength, epsilon, weights, closing=0.5)
+    for penalty in (Ridge(strength), TemporalSmoothness(strength, epsilon), uneven):
+        diagonal, off_diagonal, closing = penalty.bands(n)
         matrix = np.diag(diagonal) - np.diag(off_diagonal, 1) - np.diag(off_diagonal, -1)
+        ends = np.zeros(n)
+        ends[0] += 1
+        ends[-1] -= 1
+        matrix += closing * np.outer(ends, ends)
         flat = x.reshape(n, -1)
         assert penalty.value(x) == pytest.approx(np.sum(flat * (matrix @ flat)), rel=1e-9, abs=1e-9)
+
+
+@SETTINGS
+@given(seeds, shapes)
+def test_prox_of_uneven_cyclic_smoothness_is_the_minimiser(seed, shape):
+    v, rho = draw(seed, shape)
+    n = len(v)
+    weights = tuple(np.random.default_rng(seed).uniform(0.0, 3.0, n - 1))
+    penalty = TemporalSmoothness(2.0, 1e-3, weights, closing=1.5)
+    x, _ = penalty.prox(v, rho)
+    diagonal, off_diagonal, closing = penalty.bands(n)
+    matrix = np.diag(diagonal) - np.diag(off_diagonal, 1) - np.diag(off_diagonal, -1)
+    ends = np.zeros(n)
+    ends[0] += 1
+    ends[-1] -= 1
+    matrix += closing * np.outer(ends, ends)
+    wide = np.asarray(v, dtype=float).reshape(n, -1)
+    expected = np.linalg.solve(2 * matrix + np.diag(rho), np.asarray(rho)[:, None] * wide)
+    np.testing.assert_allclose(x.reshape(n, -1), expected, rtol=1e-6, atol=1e-6 * np.abs(wide).max())
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (1.0, 2.0, 3.0, 4.0)])
+def test_as_many_weights_as_changes(weights):
+    penalty = TemporalSmoothness(1.0, weights=weights)
+    for use in (penalty.value, lambda x: penalty.prox(x, np.ones(4)), lambda x: penalty.bands(len(x))):
+        with pytest.raises(ValueError, match="but there are 4 slices: give 3 weights"):
+            use(np.ones((4, 2)))
+
+
+@pytest.mark.parametrize("wrong", [{"weights": (1.0, -1.0)}, {"weights": (np.nan,)}, {"closing": -1.0}])
+def test_weights_are_not_negative(wrong):
+    with pytest.raises(ValueError, match="TemporalSmoothness"):
+        TemporalSmoothness(1.0, **wrong)
 
 
 @SETTINGS

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,34 @@ def test_trace_and_starts_are_variables_too() -> None:
     assert float(dataset.start_objective.sel(start=3)) == 1.1
 
 
+def test_what_was_observed_and_when_is_there_where_the_fit_has_it() -> None:
+    coverage, undetermined = np.linspace(0, 1, 12).reshape(3, 4), np.eye(3, 2, dtype=bool)
+    result = make(
+        times=[0, 2, 7], period=24, observed_share=0.5, coverage=coverage, undetermined=undetermined
+    )
+    dataset = result.to_dataset()
+    assert dataset.time_value.values.tolist() == [0.0, 2.0, 7.0]
+    assert dataset.patterns.swap_dims(time="time_value").sel(time_value=7).shape == (4, 2)
+    assert dataset.coverage.dims == ("time", "columns")
+    np.testing.assert_array_equal(dataset.coverage, coverage)
+    assert dataset.undetermined.dims == ("time", "component")
+    assert bool(dataset.undetermined.sel(time=1, component=2))
+    assert (dataset.attrs["period"], dataset.attrs["observed_share"]) == (24.0, 0.5)
+
+
+def test_nothing_is_said_of_what_the_fit_does_not_have() -> None:
+    dataset = make().to_dataset()
+    assert not {"time_value", "coverage", "undetermined"} & set(dataset.variables)
+    assert "period" not in dataset.attrs
+    assert dataset.attrs["observed_share"] == 1.0
+
+
+def test_a_dataset_with_everything_can_be_written(tmp_path: Path) -> None:
+    result = make(times=[0, 2, 7], period=24, undetermined=np.eye(3, 2, dtype=bool))
+    result.to_dataset().to_netcdf(tmp_path / "data.nc", engine="h5netcdf")
+    assert (tmp_path / "data.nc").stat().st_size > 0
+
+
 def test_ragged_patterns_are_padded_with_nan() -> None:
     pieces = [np.ones((4, 2)), np.ones((2, 2)), np.ones((3, 2))]
     dataset = make(B=pieces).to_dataset()
@@ -73,6 +102,7 @@ def test_ragged_patterns_are_padded_with_nan() -> None:
         (("component", "component_", "start_objective"), ("component__", "component_", "start_objective_")),
         (("a/b", "strengths", "时间"), ("a/b", "strengths_", "时间")),
         (("start", "width", ""), ("start_", "width_", "")),
+        (("coverage", "undetermined", "time_value"), ("coverage_", "undetermined_", "time_value_")),
     ],
 )
 def test_taken_names_get_an_underscore(names: tuple[str, ...], expected: tuple[str, ...]) -> None:

@@ -71,6 +71,13 @@ def assert_same(ours: Result, theirs: Result) -> None:
     assert_same_bits(ours.objective, theirs.objective)
     assert_same_bits(ours.explained_variance, theirs.explained_variance)
 
+    assert (ours.period, ours.observed_share) == (theirs.period, theirs.observed_share)
+    for name in ("times", "coverage", "undetermined"):
+        mine, other = getattr(ours, name), getattr(theirs, name)
+        assert (mine is None) == (other is None)
+        if mine is not None:
+            assert_same_bits(mine, other)
+
 
 def by_layout(result: Result, folder: Path) -> Result:
     return from_layout(to_layout(result))[0]
@@ -91,6 +98,49 @@ SHARED_FOLDER = settings(
 @pytest.mark.parametrize("parts", [{}, {"trace": {}, "starts": {}, "labels": Labels(), "parameters": {}}])
 def test_everything_comes_back(again, tmp_path: Path, parts: dict[str, Any]) -> None:
     assert_same(again(make(**parts), tmp_path), make(**parts))
+
+
+OBSERVATION: dict[str, Any] = {
+    "times": np.array([0.1, -3.0, 1e-310]),
+    "period": 0.1 + 24,
+    "observed_share": 1 / 3,
+    "coverage": np.linspace(0, 1, 12).reshape(3, 4),
+    "undetermined": np.array([[True, False], [False, False], [False, True]]),
+}
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("left_out", [(), *((name,) for name in OBSERVATION)])
+def test_what_was_observed_and_when_comes_back(again, tmp_path: Path, left_out: tuple[str, ...]) -> None:
+    parts = {name: value for name, value in OBSERVATION.items() if name not in left_out}
+    assert_same(again(make(**parts), tmp_path), make(**parts))
+
+
+def test_files_from_before_these_fields_still_load(tmp_path: Path) -> None:
+    layout = to_layout(make(**OBSERVATION)).drop_vars(["times", "coverage", "undetermined"])
+    for name in ("period", "observed_share"):
+        del layout.attrs[name]
+    assert layout.attrs["format_version"] == 1
+    path = write_dataset(layout, tmp_path / "old.nc")
+    assert_same(load_result(path), make())
+
+
+@BOTH_WAYS
+@settings(SHARED_FOLDER, max_examples=10)
+@given(
+    times=arrays(np.float64, 3, elements=st.floats(allow_nan=False, allow_infinity=False)),
+    coverage=arrays(np.float64, (3, 4), elements=st.floats(0, 1)),
+    undetermined=arrays(bool, (3, 2)),
+    share=st.floats(0, 1),
+    period=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
+)
+def test_any_observation_comes_back_exactly(
+    again, tmp_path: Path, times, coverage, undetermined, share, period
+) -> None:
+    result = make(
+        times=times, coverage=coverage, undetermined=undetermined, observed_share=share, period=period
+    )
+    assert_same(again(result, tmp_path), result)
 
 
 @BOTH_WAYS
@@ -310,6 +360,11 @@ ALTERATIONS = {
     "bad type": lambda dataset: dataset.assign(
         start_chosen=dataset.start_chosen.assign_attrs(stored="object")
     ),
+    "times of something else": lambda dataset: dataset.assign(times=("component", np.zeros(2))),
+    "undetermined numbers": lambda dataset: dataset.assign(
+        undetermined=(("time", "component"), np.zeros((3, 2)))
+    ),
+    "bad period": lambda dataset: dataset.assign_attrs(period="-1"),
     "too few labels": lambda dataset: dataset.assign(rows_labels=("time", np.array(["a", "b", "c"]))),
 }
 

@@ -104,11 +104,43 @@ def test_sizes_of_ragged_patterns() -> None:
         ({"trace": {"a": np.ones((2, 2))}}, r"trace\['a'\] must be one-dimensional"),
         ({"starts": {"a": np.ones(2), "b": np.ones(3)}}, r"starts must have one length; got \[2, 3\]"),
         ({"starts": {"a/b": np.ones(2)}}, "starts has a column 'a/b'"),
+        ({"times": [0, 1]}, r"times must be numbers of shape \(3,\).*got shape \(2,\)"),
+        ({"times": [0, 1, np.inf]}, "times must be finite numbers; got inf"),
+        ({"times": np.zeros(3, "datetime64[D]")}, "days since 1970-01-01.*datetime64"),
+        ({"period": 0}, "period must be a positive finite number, or None; got 0"),
+        ({"period": np.nan}, "period must be a positive"),
+        ({"observed_share": 1.5}, "observed_share must be from 0 to 1; got 1.5"),
+        ({"observed_share": np.nan}, "observed_share must be from 0 to 1"),
+        ({"coverage": np.ones((4, 3))}, r"coverage must be numbers of shape \(3, 4\)"),
+        ({"coverage": np.full((3, 4), np.nan)}, "shares from 0 to 1"),
+        ({"undetermined": np.ones((3, 2))}, "undetermined must be truth values"),
+        ({"undetermined": np.ones((2, 2), bool)}, r"of shape \(3, 2\)"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         make(**changes)
+
+
+def test_undetermined_patterns_are_those_the_fit_names_or_those_with_little_strength() -> None:
+    C = np.array([[1.0, 0.0, 0.0], [9e-4, 0.0, 2.0], [-1.1e-3, 0.0, 1.0]])
+    strengths = {"A": np.ones((5, 3)), "B": np.ones((3, 4, 3)), "C": C}
+    weak = [[False, True, True], [True, True, False], [False, True, False]]
+    assert make(**strengths).undetermined_patterns.tolist() == weak
+    named = ~np.array(weak)
+    assert make(**strengths, undetermined=named).undetermined_patterns.tolist() == named.tolist()
+
+
+def test_observation_fields_are_settled_and_have_defaults() -> None:
+    plain = make()
+    assert (plain.times, plain.period, plain.coverage, plain.undetermined) == (None,) * 4
+    assert plain.observed_share == 1.0
+    full = make(times=[3, 1, 2], period=np.int64(5), coverage=np.ones((3, 4), int), observed_share=1)
+    assert full.times is not None
+    assert full.times.dtype == np.float64
+    assert type(full.period) is float
+    assert full.coverage is not None
+    assert full.coverage.dtype == np.float64
 
 
 def test_a_result_can_be_scored_and_is_frozen() -> None:

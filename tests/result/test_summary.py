@@ -86,6 +86,74 @@ def test_agreement_of_the_starts(columns: dict[str, Any], text: str) -> None:
     assert line.split("  ", 2)[2].strip() == text
 
 
+def fact(name: str, **changes: Any) -> str | None:
+    """The line of that name, which the page must have as well."""
+    result = make(**changes)
+    for line in result.summary().splitlines():
+        if line.startswith(f"  {name}  "):
+            text = line.removeprefix(f"  {name}").strip()
+            assert f"<tr><th>{name}</th><td>{text}</td></tr>" in result._repr_html_()
+            return text
+    assert f"<th>{name}</th>" not in result._repr_html_()
+    return None
+
+
+HALF_EMPTY = np.array([[0.0, 1, 1, 1, 1], [0.0, 0.5, 1, 1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, None),
+        ({"coverage": np.ones((2, 5))}, None),
+        ({"observed_share": 0.877}, "12.3 % of the entries were missing"),
+        ({"observed_share": 1 - 2e-6}, "0.0002 % of the entries were missing"),
+        ({"observed_share": 1e-5}, "more than 99.9 % of the entries were missing"),
+        ({"observed_share": 0}, "100 % of the entries were missing"),
+        (
+            {"observed_share": 0.75, "coverage": HALF_EMPTY},
+            "25 % of the entries were missing; 2 of 10 pairs of time and column were not observed at all",
+        ),
+        ({"coverage": HALF_EMPTY}, "2 of 10 pairs of time and column were not observed at all"),
+    ],
+)
+def test_what_was_missing(changes: dict[str, Any], text: str | None) -> None:
+    assert fact("missing entries", **changes) == text
+
+
+def test_patterns_that_the_data_do_not_say() -> None:
+    assert fact("undetermined") is None
+    expected = "the pattern at 1 of 4 pairs of time and component"
+    assert fact("undetermined", C=np.array([[1.0, 1.0], [1e-4, 1.0]])) == expected
+    assert fact("undetermined", undetermined=np.array([[False, True], [False, False]])) == expected
+    assert fact("undetermined", C=np.eye(2), undetermined=np.zeros((2, 2), dtype=bool)) is None
+
+
+def three(times: Any, **changes: Any) -> dict[str, Any]:
+    return {"B": np.ones((3, 5, 2)), "C": np.ones((3, 2)), "labels": Labels(), "times": times, **changes}
+
+
+DATES = np.array(["2020-01-01", "2020-02-01", "2020-03-01"], dtype="datetime64[D]")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, None),
+        (three([0.1, 0.2, 0.3]), None),
+        (three([0.3, 0.1, 0.2]), None),
+        (three([0, 5, 1]), "uneven, gaps from 1 to 4"),
+        (three(DATES.astype(float), labels=Labels(time=DATES)), "uneven, gaps from 29 to 31 days"),
+        (three([0, 8, 16], period=24), "goes round with period 24"),
+        (three([0, 8, 20], period=24), "uneven, gaps from 4 to 12; goes round with period 24"),
+        (three(None, period=3), "goes round with period 3"),
+        (three(None, labels=Labels(time=[0, 5, 1])), None),
+    ],
+)
+def test_uneven_and_cyclic_time(changes: dict[str, Any], text: str | None) -> None:
+    assert fact("time", **changes) == text
+
+
 def test_ragged_patterns_and_many_kinds_of_labels() -> None:
     B = [np.eye(5, 2), np.eye(3, 2)[::-1]]
     time = np.array(["2020-01-01", "NaT"], dtype="datetime64[ns]")

@@ -9,7 +9,7 @@ from tparafac2.data import DenseData
 from tparafac2.penalties import Ridge, TemporalSmoothness
 from tparafac2.solver import build_problem
 from tparafac2.solver.kernels import Quadratics, solve_quadratic
-from tparafac2.solver.patterns import summarise
+from tparafac2.solver.views import Patterns, summarise
 
 BOTH_PRECISIONS = pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-10), ("float32", 1e-4)])
 # Odd ranks and widths, because loops are unrolled; 700 columns, because they are cut into blocks.
@@ -21,12 +21,12 @@ def assert_close(actual, expected, rtol):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=rtol * scale)
 
 
-def smoothing(K, strength, excess):
-    """Bands of strength * ||differences||^2 + excess * ||x||^2."""
+def smoothing(K, strength, excess, closing=0.0):
+    """Bands of strength * ||differences||^2 + excess * ||x||^2 + closing * ||last - first||^2."""
     diagonal = np.full(K, excess)
     diagonal[1:] += strength
     diagonal[:-1] += strength
-    return Quadratics(diagonal, np.full(K - 1, strength))
+    return Quadratics(diagonal, np.full(K - 1, strength), closing)
 
 
 def draw(rng, R, K, J, dtype="float64"):
@@ -45,6 +45,9 @@ def dense_solution(F, N, C, half_rho, quad):
         system[k, :, k] = D @ N @ D + (half_rho[k] + quad.diagonal[k]) * np.eye(R)
     for k in range(K - 1):
         system[k, :, k + 1] = system[k + 1, :, k] = -quad.off[k] * np.eye(R)
+    for k, other in ((0, K - 1), (K - 1, 0)):
+        system[k, :, k] += quad.closing * np.eye(R)
+        system[k, :, other] -= quad.closing * np.eye(R)
     right = F.astype(np.float64).transpose(1, 0, 2).reshape(K * R, J)
     return np.linalg.solve(system.reshape(K * R, K * R), right).reshape(K, R, J).transpose(1, 0, 2)
 
@@ -57,13 +60,14 @@ class TestSolveQuadratic:
         K=st.integers(1, 6),
         J=st.sampled_from([1, 2, 7, 8, 32, 33, 500, 2500]),
         strength=st.sampled_from([0.0, 0.1, 10.0]),
+        closing=st.sampled_from([0.0, 0.5, 1e3]),
         split=st.booleans(),
     )
-    def test_equals_a_dense_solve(self, seed, R, K, J, strength, split):
+    def test_equals_a_dense_solve(self, seed, R, K, J, strength, closing, split):
         rng = np.random.default_rng(seed)
         F, N, C, rho = draw(rng, R, K, J)
         C[:, rng.random(K) < 0.3] = 0.0  # slices without strength
-        quad = smoothing(K, strength, excess=0.1)
+        quad = smoothing(K, strength, excess=0.1, closing=closing)
         half_rho = 0.5 * rho if split else np.zeros(K)
         B = np.full((R, K, J), 7.0)
         solve_quadratic(B, F, N, C, half_rho, quad)
@@ -91,7 +95,7 @@ class TestSummarise:
         B, G = (rng.standard_normal((n, R, K, J)).astype(dtype) for n in (3, 2))
         active = np.array([0, 2])
         problem = problem_with([TemporalSmoothness(2.0, 1e-2), Ridge(0.5)], R, K, J, dtype)
-        gram, cross, norms, bands = summarise(B, active, G, problem)
+        gram, cross, norms, bands = summarise(Patterns(B, active, problem.quadratics), G)
         wide = B[active].astype(np.float64)
         assert_close(gram, np.einsum("prkj,pskj->pkrs", wide, wide), rtol)
         assert_close(cross, np.einsum("prkj,prkj->prk", G, wide), rtol)
@@ -103,7 +107,7 @@ class TestSummarise:
         base = np.random.default_rng(0).standard_normal(50)
         B = np.stack([base, base + 1e-9])[None, None]
         problem = problem_with([TemporalSmoothness(1.0, 0.0)], 1, 2, 50, "float64")
-        bands = summarise(B, np.arange(1), B, problem).bands
+        bands = summarise(Patterns(B, np.arange(1), problem.quadratics), B).bands
         assert bands[0, 0] == pytest.approx(50 * 1e-18, rel=1e-5)
 
 

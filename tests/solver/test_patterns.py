@@ -48,7 +48,7 @@ class Plain:
 
     def solve(self, right, N, C, rho):
         R, K, J = right.shape
-        diagonal, off = self.problem.quadratics
+        diagonal, off, _ = self.problem.quadratics
         system = np.zeros((K, R, K, R))
         for k in range(K):
             system[k, :, k] = np.outer(C[:, k], C[:, k]) * N + (rho[k] / 2 + diagonal[k]) * np.eye(R)

@@ -84,7 +84,7 @@ def test_the_models_know_the_dimensions(tmp_path: Path, small_data) -> None:
     small_data.save(tmp_path / "data.nc")
     X = xr.load_dataset(tmp_path / "data.nc")["X"]
     assert X.dims == ("time", "rows", "columns")
-    taken, labels = take_in(X.transpose("columns", "time", "rows"))
+    taken, labels = take_in(X.transpose("columns", "time", "rows"))[:2]
     assert taken.shape == (8, 20, 24)
     assert labels.names == {"rows": "rows", "columns": "columns", "time": "time"}
     model, reference = (tp.TParafac2(rank=2, n_starts=2, random_state=0) for _ in range(2))

@@ -1,24 +1,38 @@
 """What the solver may ask of the data, and how the user's data get there."""
 
 from tparafac2.data.compression import Compressed, compress
+from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
+from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
 from tparafac2.data.intake import Intake, take_in
 from tparafac2.data.interface import Factors, FloatArray, SliceData
 from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
+from tparafac2.data.sparse import SparseData
+from tparafac2.data.table import Table
+from tparafac2.data.times import TimeWeights, read_times, time_weights
 
 __all__ = [
     "MODES",
     "Compressed",
+    "Correction",
     "DenseData",
     "Factors",
+    "FilledData",
     "FloatArray",
+    "IncompleteData",
     "Intake",
     "Labels",
     "Mode",
+    "ObservedData",
     "SliceData",
+    "SparseData",
+    "Table",
+    "TimeWeights",
     "compress",
     "physical_memory",
+    "read_times",
     "require_memory",
     "take_in",
+    "time_weights",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.norm import frobenius_norm
+from tparafac2.data.tables import entries
 
 _STACK = "stack slices along a new first axis, for example np.stack([X_1, X_2, ...])"
 
@@ -49,8 +50,8 @@ def require_stack(shape: tuple[int, ...]) -> None:
         raise ValueError(f"X has shape {shape} (time, rows, columns): at least one of each is needed.")
 
 
-def require_tables(slices: Sequence[NDArray[Any]]) -> None:
-    """Refuse a list that is empty or whose slices are not tables of equal height.
+def require_tables(slices: Sequence[Any]) -> None:
+    """Refuse a list that is empty or whose slices (arrays or sparse) are not tables of equal height.
 
     Examples
     --------
@@ -67,29 +68,44 @@ def require_tables(slices: Sequence[NDArray[Any]]) -> None:
             )
         if 0 in piece.shape:
             raise ValueError(f"slice {k} is empty (shape {piece.shape}): leave it out of the list.")
-        if len(piece) != len(slices[0]):
+        rows, expected = piece.shape[0], slices[0].shape[0]
+        if rows != expected:
             raise ValueError(
-                f"slice {k} has {len(piece)} rows, but slice 0 has {len(slices[0])}: all slices must have "
+                f"slice {k} has {rows} rows, but slice 0 has {expected}: all slices must have "
                 "the same rows. If rows and columns are exchanged, transpose every slice."
             )
 
 
-def require_unmasked(array: object, what: str) -> None:
-    """Refuse a masked array with masked entries.
+def require_finite_entries(tables: Sequence[Any]) -> None:
+    """Refuse sparse tables, in tidy form, that store NaN or infinity.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> require_unmasked(np.ma.masked_array([1, 2]), "X")
+    >>> from scipy.sparse import csr_array
+    >>> require_finite_entries([csr_array([[0, 1], [2, 0]])])
     """
-    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+    for test, what, advice in (
+        (
+            np.isnan,
+            "missing values (NaN)",
+            "Missing values need dense input: use .toarray(), or fill them",
+        ),
+        (np.isinf, "infinite values", "Replace them by finite numbers"),
+    ):
+        found = [np.flatnonzero(test(table.data)) for table in tables]
+        counts = [len(places) for places in found]
+        if not any(counts):
+            continue
+        k = int(np.flatnonzero(counts)[0])
+        rows, columns, _ = entries(tables[k])
         raise ValueError(
-            _missing_sentence(what, int(np.count_nonzero(np.ma.getmaskarray(array))), "masked entries")
+            f"X has {sum(counts)} {what}, the first in slice {k}, row {rows[found[k][0]]}, "
+            f"column {columns[found[k][0]]} (counted from 0), {counts[k]} in that slice. {advice}."
         )
 
 
 def usable_norm(slices: Sequence[NDArray[Any]]) -> float:
-    """Norm of all slices, after refusing missing, infinite and all-zero data.
+    """Norm of all slices, after refusing infinite and all-zero data.
 
     Parameters
     ----------
@@ -107,9 +123,6 @@ def usable_norm(slices: Sequence[NDArray[Any]]) -> float:
     5.0
     """
     norm = frobenius_norm(slices)
-    if math.isnan(norm):
-        count, first = _locate(slices, np.isnan)
-        raise ValueError(_missing_sentence("X", count, "missing values (NaN)", first))
     if norm == 0.0:
         raise ValueError("every entry of X is zero: there is nothing to find. Check how X was made.")
     if math.isinf(norm):
@@ -139,10 +152,3 @@ def _locate(
 
 def _dimensions(shape: tuple[int, ...]) -> str:
     return f"{len(shape)} dimension{'' if len(shape) == 1 else 's'} (shape {shape})"
-
-
-def _missing_sentence(what: str, count: int, kind: str, first: str = "") -> str:
-    return (
-        f"{what} has {count} {kind}{first}. Missing values are not supported yet: fill them in, "
-        "or leave out the rows, columns or slices that have them."
-    )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.interface import FloatArray
+from tparafac2.data.interface import FloatArray, SliceData
 
 # A smaller gain does not pay for the factorisation.
 _WORTHWHILE = 0.6
@@ -20,7 +20,7 @@ class Compressed:
 
     Attributes
     ----------
-    data : DenseData
+    data : SliceData
         The data to fit; the original data where nothing was worth compressing.
     row_basis : ndarray (I, I'), optional
         None where the rows are as they were.
@@ -38,7 +38,7 @@ class Compressed:
     (2, 50, 2)
     """
 
-    data: DenseData
+    data: SliceData
     row_basis: NDArray[np.float64] | None = None
     column_basis: NDArray[np.float64] | None = None
 
@@ -59,12 +59,13 @@ class Compressed:
         return A if self.row_basis is None else _apply(self.row_basis.T, A)
 
 
-def compress(data: DenseData, rank: int, *, columns: bool, rows: bool) -> Compressed:
+def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compressed:
     """Replace a long side of the data by exact coordinates in one basis common to all slices.
 
     Parameters
     ----------
-    data : DenseData
+    data : SliceData
+        Only dense data are compressed: coordinates of sparse data would be dense.
     rank : int
         Number of components R to be fitted. The columns keep at least K R directions and the rows R,
         because the best patterns may need directions in which the data are zero.
@@ -88,6 +89,8 @@ def compress(data: DenseData, rank: int, *, columns: bool, rows: bool) -> Compre
     """
     if rank < 1:
         raise ValueError(f"rank must be at least 1; got {rank}.")
+    if not isinstance(data, DenseData):
+        return Compressed(data)
     row_basis = column_basis = None
     K, I, J = data.shape
     if rows and max(K * J, rank) <= _WORTHWHILE * I:

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.interface import Factors, FloatArray
 from tparafac2.data.norm import frobenius_norm
+from tparafac2.data.shapes import output_array, require_tail
 
 # Tiles of 2 MB in float64: they stay in cache while all starts use them, and are far below 64 MB.
 _TILE_ENTRIES = 2**18
@@ -105,9 +106,9 @@ class DenseData:
         self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I); `model` is ignored."""
-        _require_tail("At", At, self.values.shape[:1])
+        require_tail("At", At, self.values.shape[:1])
         n, R, I = At.shape
-        out = self._output(out, (n, R, *self.values.shape[1:]))
+        out = output_array(out, (n, R, *self.values.shape[1:]), self.dtype)
         left = At.astype(self.dtype, copy=False).reshape(n * R, I)
         np.matmul(left, self._rows_by_rest, out=out.reshape(n * R, -1))
         return out
@@ -116,9 +117,9 @@ class DenseData:
         self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); `model` is ignored."""
-        _require_tail("W", W, self.values.shape[1:])
+        require_tail("W", W, self.values.shape[1:])
         n, R = W.shape[:2]
-        out = self._output(out, (n, R, self.values.shape[0]))
+        out = output_array(out, (n, R, self.values.shape[0]), self.dtype)
         left = W.astype(self.dtype, copy=False).reshape(n * R, -1)
         np.matmul(left, self._rows_by_rest.T, out=out.reshape(n * R, -1))
         return out
@@ -128,8 +129,8 @@ class DenseData:
 
         Padding counts as zeros, so W must be zero there.
         """
-        _require_tail("At", At, self.values.shape[:1])
-        _require_tail("W", W, self.values.shape[1:])
+        require_tail("At", At, self.values.shape[:1])
+        require_tail("W", W, self.values.shape[1:])
         flat = self._rows_by_rest
         W_flat = W.reshape(*W.shape[:2], -1)
         sse = np.zeros(len(At))
@@ -144,22 +145,6 @@ class DenseData:
     @property
     def _rows_by_rest(self) -> FloatArray:
         return self.values.reshape(self.values.shape[0], -1)
-
-    def _output(self, out: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
-        if out is None:
-            return np.empty(shape, dtype=self.dtype)
-        if out.shape != shape or out.dtype != self.dtype or not out.flags.c_contiguous:
-            raise ValueError(
-                f"out must be a C-contiguous {self.dtype} array of shape {shape}; "
-                f"got {out.dtype}, shape {out.shape}, C-contiguous: {out.flags.c_contiguous}."
-            )
-        return out
-
-
-def _require_tail(name: str, array: FloatArray, tail: tuple[int, ...]) -> None:
-    if array.ndim != 2 + len(tail) or array.shape[2:] != tail:
-        expected = ", ".join(map(str, ("n", "R", *tail)))
-        raise ValueError(f"{name} must have shape ({expected}); got {array.shape}.")
 
 
 def _tiles(height: int, width: int) -> Iterator[tuple[slice, slice]]:

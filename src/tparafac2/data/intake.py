@@ -1,24 +1,34 @@
-"""The door: whatever the user has becomes dense data with labels, or is refused with a sentence."""
+"""The door: whatever the user has becomes data with labels, or is refused with a sentence."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.checks import (
+    require_finite_entries,
     require_numbers,
     require_stack,
     require_tables,
-    require_unmasked,
     usable_norm,
 )
 from tparafac2.data.dense import DenseData
 from tparafac2.data.dimensions import resolve_dims
+from tparafac2.data.gaps import missing_entries, require_observed
+from tparafac2.data.incomplete import FilledData, ObservedData
+from tparafac2.data.interface import SliceData
 from tparafac2.data.labels import Labels
 from tparafac2.data.memory import require_memory
+from tparafac2.data.sparse import SparseData, tidy_slices
+from tparafac2.data.table import Table
+from tparafac2.data.times import read_times
 
-_ACCEPTED = "a (K, I, J) array, a list of K arrays or DataFrames (I, J), or an xarray.DataArray"
+_ACCEPTED = (
+    "a (K, I, J) array, a list of K arrays, DataFrames or scipy sparse matrices (I, J), "
+    "an xarray.DataArray, or a Table"
+)
 
 
 class Intake(NamedTuple):
@@ -26,69 +36,190 @@ class Intake(NamedTuple):
 
     Attributes
     ----------
-    data : DenseData
+    data : SliceData
+        Dense, sparse or incomplete, as X was. Its slices are in the order of time, without those of which
+        nothing was observed.
     labels : Labels
+        Of all slices, in the user's order.
+    times : ndarray (K,), optional
+        When each slice was taken, in the user's order; None for evenly spaced.
+    order : tuple of int
+        Which of the user's slices the data hold, in this order.
+    coverage : ndarray (K, J), optional
+        Share of the rows that was observed, for every time and column; None if nothing is missing.
 
     Examples
     --------
     >>> import numpy as np
-    >>> data, labels = take_in(np.ones((2, 3, 4)))
-    >>> data.shape
-    (2, 3, 4)
+    >>> intake = take_in(np.ones((2, 3, 4)))
+    >>> intake.data.shape, intake.order
+    ((2, 3, 4), (0, 1))
     """
 
-    data: DenseData
+    data: SliceData
     labels: Labels
+    times: NDArray[np.float64] | None
+    order: tuple[int, ...]
+    coverage: NDArray[np.float64] | None = None
+
+    @property
+    def n_times(self) -> int:
+        """Number of the user's slices."""
+        return len(self.order) if self.coverage is None else len(self.coverage)
+
+    @property
+    def clock(self) -> NDArray[np.float64]:
+        """Times of the user's slices; 0, 1, 2, ... where there are none."""
+        return np.arange(self.n_times, dtype=np.float64) if self.times is None else self.times
+
+
+class _Request(NamedTuple):
+    dims: Mapping[str, Hashable] | None
+    dtype: DTypeLike | None
+    mask: object
+    times: Any
+    exact: bool
+    bridge: bool
 
 
 class _Read(NamedTuple):
     slices: Sequence[NDArray[Any]]
     labels: Labels
+    given: Sequence[object] = ()
+    present: NDArray[np.bool_] | None = None
 
 
 def take_in(
-    X: object, *, dims: Mapping[str, Hashable] | None = None, dtype: DTypeLike | None = None
+    X: object,
+    *,
+    dims: Mapping[str, Hashable] | None = None,
+    dtype: DTypeLike | None = None,
+    mask: object = None,
+    times: Any = None,
+    exact: bool = True,
+    bridge: bool = True,
 ) -> Intake:
     """Turn the user's data into what the solver works on; X itself is never changed.
 
     Parameters
     ----------
-    X : ndarray (K, I, J), list of K arrays or DataFrames (I, J_k), or xarray.DataArray
-        Real numbers or truth values. Slices of unequal width are padded with zero columns.
+    X : ndarray (K, I, J), list of K arrays, DataFrames or sparse matrices (I, J_k), xarray.DataArray, Table
+        Real numbers or truth values. NaN and masked entries are missing. Slices of unequal width are padded
+        with zero columns. Sparse slices are never made dense; to centre or scale them, give `SparseData` made
+        with a `Correction`.
     dims : mapping, optional
         For a DataArray: which dimension is which, for example
         ``{"rows": "author", "columns": "word", "time": "year"}``; what is left out is told from the names.
     dtype : "float64" or "float32", optional
         Type to compute in; float64 unless given.
+    mask : array of bool like X, optional
+        True where an entry was observed.
+    times : sequence of numbers or dates, "even", or None
+        When the slices were taken; None takes the labels where they are numbers or dates.
+    exact : bool
+        Whether missing entries are left out of every sum, or filled in by the model (EM).
+    bridge : bool
+        Whether a column that was not observed at some time is thought to have been there all the same.
 
     Returns
     -------
     Intake
-        `data` and `labels`.
 
     Raises
     ------
     TypeError
-        If X is not of a supported kind: complex, text, objects, sparse matrices.
+        If X is not of a supported kind: complex, text, objects, dense and sparse slices together.
     ValueError
-        If its shape or values cannot be used: unequal heights, empty, missing, infinite, all zero.
+        If its shape or values cannot be used: unequal heights, empty, never observed, infinite, all zero.
     MemoryError
         If the one copy of X that is made would not fit in this machine.
 
     Examples
     --------
     >>> import numpy as np
-    >>> data, labels = take_in([np.ones((3, 4)), np.ones((3, 5))])
+    >>> data = take_in([np.ones((3, 4)), np.ones((3, 5))]).data
     >>> data.shape, data.widths
     ((2, 3, 5), (4, 5))
     """
+    request = _Request(dims, dtype, mask, times, exact, bridge)
     held_type = _float_type(dtype)
-    slices, labels = _read(X, dims)
+    if isinstance(X, SparseData):
+        return _take_made(X, request)
+    if isinstance(X, Table):
+        slices, labels, given, present = _read_long(X)
+    elif _is_list_of_sparse(X) and dims is None:
+        slices, labels, given, present = X, Labels(), (), None
+    else:
+        slices, labels, given, present = _read(X, dims)
+    when = read_times(times, labels.time, len(slices))
+    if when is not None and labels.time is None:  # what the user calls the times is in the results, too
+        labels = replace(labels, time=_plain_times(times))
+    order = range(len(slices)) if when is None else np.argsort(when).tolist()
+    if _is_list_of_sparse(slices):
+        if mask is not None:
+            raise ValueError("mask was given with sparse data: missing entries need dense input, .toarray().")
+        data: SliceData = _read_sparse([slices[k] for k in order], held_type)
+        return Intake(data, labels, when, tuple(order))
+    hidden = missing_entries(slices, given or slices, mask)
+    if hidden is not None:
+        return _take_incomplete(_Read(slices, labels, hidden, present), when, request)
     width = max(piece.shape[1] for piece in slices)
     require_memory(len(slices) * len(slices[0]) * width * held_type.itemsize, "The working copy of X")
-    data = DenseData.from_slices(slices, scale=usable_norm(slices), dtype=held_type)
+    data = DenseData.from_slices([slices[k] for k in order], scale=usable_norm(slices), dtype=held_type)
     labels.check(data.shape)
-    return Intake(data, labels)
+    return Intake(data, labels, when, tuple(order))
+
+
+def _take_made(X: SparseData, request: _Request) -> Intake:
+    """Sparse data that the user has made, with centring or scaling."""
+    if request.dims is not None or request.mask is not None:
+        raise ValueError(
+            "dims and mask are not for SparseData, which has neither labels nor missing entries."
+        )
+    K = X.shape[0]
+    times = read_times(request.times, None, K)
+    if times is not None and (np.diff(times) < 0).any():
+        raise ValueError("times must be increasing for SparseData: sort the slices by time before making it.")
+    return Intake(_of_type(X, request.dtype), Labels(), times, tuple(range(K)))
+
+
+def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _Request) -> Intake:
+    """Data with holes; slices without any observation are left out, and only make a gap in time longer."""
+    widths = {piece.shape[1] for piece in read.slices}
+    if len(widths) > 1:
+        raise ValueError(
+            f"the slices have between {min(widths)} and {max(widths)} columns, and entries are missing: give "
+            "all slices the same columns, NaN where a column is missing."
+        )
+    held_type = _float_type(request.dtype)
+    K, (I, J) = len(read.slices), read.slices[0].shape
+    require_memory(3 * K * I * J * held_type.itemsize, "The working copy of X and of what was observed")
+    observed = ~np.stack([np.asarray(hidden) for hidden in read.given])
+    read.labels.check((K, I, J))
+    require_observed(observed, read.labels)
+    clock = np.arange(K, dtype=np.float64) if times is None else times
+    order = tuple(k for k in np.argsort(clock).tolist() if observed[k].any())
+    if len(order) < K and times is None:
+        times = clock
+    kept = [np.where(observed[k], read.slices[k], 0) for k in order]
+    dense = DenseData.from_slices(kept, scale=usable_norm(kept), dtype=held_type)
+    values = np.where(observed[list(order)].transpose(1, 0, 2), dense.values, np.nan).astype(held_type)
+    seen_columns: NDArray[np.bool_] = np.asarray(observed.any(axis=1))
+    present = read.present if request.bridge else seen_columns
+    if present is not None and not request.exact:
+        raise ValueError("columns that enter and leave need missing='exact': EM would fill them in.")
+    kind = ObservedData if request.exact else FilledData
+    data = kind(np.ascontiguousarray(values), dense.scale, None if present is None else present[list(order)])
+    return Intake(data, read.labels, times, order, observed.mean(axis=1))
+
+
+def _plain_times(times: Any) -> NDArray[Any]:
+    given = np.asarray(times)
+    return given.astype("datetime64[ns]") if given.dtype.kind in "OUS" else given
+
+
+def _read_long(X: Table) -> _Read:
+    return _Read(X.slices(), X.labels, (), X.present)
 
 
 def _float_type(dtype: DTypeLike | None) -> np.dtype[Any]:
@@ -103,19 +234,21 @@ def _read(X: object, dims: Mapping[str, Hashable] | None) -> _Read:
         return _read_labelled(X, dims)
     if dims is not None:
         raise ValueError(f"dims names the dimensions of an xarray.DataArray, but X is a {type(X).__name__}.")
-    _refuse_sparse(X, "X")
+    if _is_sparse(X):
+        raise TypeError(
+            "X is one sparse matrix; give a list of them (I, J), one for each time: [X_1, X_2, ...]."
+        )
     if isinstance(X, list | tuple):
         return _read_list(X)
     if not hasattr(X, "__array__"):
         raise TypeError(f"X is a {type(X).__name__}; give {_ACCEPTED}.")
-    return _Read(_read_stack(X), Labels())
+    return _Read(_read_stack(X), Labels(), list(X) if isinstance(X, np.ma.MaskedArray) else ())
 
 
 def _read_stack(X: object) -> Sequence[NDArray[Any]]:
     stack = np.asarray(X)
     require_stack(stack.shape)
     require_numbers(stack, "X")
-    require_unmasked(X, "X")
     return list(stack)
 
 
@@ -133,16 +266,19 @@ def _read_labelled(X: Any, dims: Mapping[str, Hashable] | None) -> _Read:
 def _read_list(X: Sequence[object]) -> _Read:
     slices = [_read_table(piece, f"slice {k}") for k, piece in enumerate(X)]
     require_tables(slices)
-    for k, (piece, given) in enumerate(zip(slices, X)):
+    for k, piece in enumerate(slices):
         require_numbers(piece, f"slice {k}")
-        require_unmasked(given, f"slice {k}")
     if all(_comes_from(piece, "pandas") and hasattr(piece, "columns") for piece in X):
         return _Read(slices, Labels(rows=_common(X, "index"), columns=_common(X, "columns")))
-    return _Read(slices, Labels())
+    return _Read(slices, Labels(), X)
 
 
 def _read_table(piece: object, what: str) -> NDArray[Any]:
-    _refuse_sparse(piece, what)
+    if _is_sparse(piece):
+        raise TypeError(
+            f"{what} is a sparse matrix, but not all slices are: give only sparse matrices, "
+            "or convert it with .toarray()."
+        )
     try:
         return np.asarray(piece)
     except ValueError as error:
@@ -164,9 +300,29 @@ def _common(frames: Sequence[Any], axis: Literal["index", "columns"]) -> NDArray
     return np.asarray(first)
 
 
-def _refuse_sparse(X: object, what: str) -> None:
-    if _comes_from(X, "scipy.sparse"):
-        raise TypeError(f"{what} is a sparse matrix, which is not supported yet: convert it with .toarray().")
+def _is_list_of_sparse(X: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(X, list | tuple) and len(X) > 0 and all(map(_is_sparse, X))
+
+
+def _is_sparse(X: object) -> bool:
+    return _comes_from(X, "scipy.sparse") and hasattr(X, "tocsr")
+
+
+def _read_sparse(X: Sequence[Any], dtype: np.dtype[Any]) -> SparseData:
+    require_tables(X)
+    for k, piece in enumerate(X):
+        require_numbers(piece, f"slice {k}")
+    tables = tidy_slices(X)
+    require_finite_entries(tables)
+    stored = [table.data[:, None] for table in tables if table.nnz]
+    require_memory(sum(map(len, stored)) * dtype.itemsize, "The working copy of X")
+    return SparseData.from_slices(tables, scale=usable_norm(stored or [np.zeros((1, 1))]), dtype=dtype)
+
+
+def _of_type(data: SparseData, dtype: DTypeLike | None) -> SparseData:
+    if dtype is not None and data.dtype != dtype:
+        raise ValueError(f"X is held as {data.dtype}, but dtype is {dtype!r}: make it with this dtype.")
+    return data
 
 
 def _comes_from(X: object, module: str) -> bool:

@@ -9,7 +9,7 @@ FloatArray: TypeAlias = NDArray[np.floating[Any]]
 
 
 class Factors(NamedTuple):
-    """The current model of n starts, for data that need it (dense data do not).
+    """The current model of n starts, for data that need it (dense and sparse data do not).
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tparafac2.data import DenseData
+from tparafac2.data import SliceData
 from tparafac2.penalties import missing_attributes
 
 
@@ -18,8 +18,13 @@ def check_common(estimator: Any) -> None:
         require_tolerance(name, getattr(estimator, name))
     if estimator.algorithm not in ("fast", "paper"):
         raise ValueError(f"algorithm must be 'fast' or 'paper'; got {estimator.algorithm!r}.")
-    for name in ("compress", "nonnegative_rows", "nonnegative_strengths"):
+    for name in ("bridge", "nonnegative_rows", "nonnegative_strengths"):
         require_flag(name, getattr(estimator, name, True))
+    if estimator.compress != "auto":
+        require_flag("compress", estimator.compress)
+    if estimator.missing not in ("auto", "em", "exact"):
+        raise ValueError(f"missing must be 'auto', 'em' or 'exact'; got {estimator.missing!r}.")
+    require_period(getattr(estimator, "period", None))
     require_seed(estimator.random_state)
     n_jobs = estimator.n_jobs
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
@@ -42,6 +47,16 @@ def require_tolerance(name: str, value: Any) -> None:
         raise TypeError(f"{name} must be a number; got {value!r}.")
     if not (math.isfinite(value) and float(value) >= 0):
         raise ValueError(f"{name} must be finite and at least 0; got {value!r}.")
+
+
+def require_period(value: Any) -> None:
+    """Refuse what is not a positive number; None is no period."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"period must be a number, in the units of the times; got {value!r}.")
+    if not (math.isfinite(value) and float(value) > 0):
+        raise ValueError(f"period must be positive and finite; got {value!r}.")
 
 
 def require_flag(name: str, value: Any) -> None:
@@ -78,7 +93,7 @@ def require_penalties(name: str, terms: Any) -> None:
             )
 
 
-def check_rank(rank: int, data: DenseData, *, flexible: bool) -> None:
+def check_rank(rank: int, data: SliceData, *, flexible: bool) -> None:
     """Refuse a rank that the slices do not allow."""
     K, I, J = data.shape
     narrowest = min(data.widths) if data.widths is not None else J
@@ -90,7 +105,7 @@ def check_rank(rank: int, data: DenseData, *, flexible: bool) -> None:
         )
 
 
-def require_slices(data: DenseData, model: str) -> None:
+def require_slices(data: SliceData, model: str) -> None:
     """Refuse a single slice where change in time is the point."""
     if data.shape[0] < 2:
         raise ValueError(
@@ -99,7 +114,7 @@ def require_slices(data: DenseData, model: str) -> None:
         )
 
 
-def require_even_widths(data: DenseData, model: str) -> None:
+def require_even_widths(data: SliceData, model: str) -> None:
     """Refuse slices of different widths where patterns of neighbouring slices are compared."""
     if data.widths is not None:
         raise ValueError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tparafac2.data import DenseData, FloatArray, take_in
+from tparafac2.data import FloatArray, Intake, SliceData, take_in, time_weights
 from tparafac2.models import fitting, lambdas
 from tparafac2.models.checks import check_common, check_rank, require_even_widths, require_slices
 from tparafac2.models.conventions import Estimator
@@ -18,6 +18,10 @@ from tparafac2.result import NormalisedFactors, Result
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+
+# Up to this rank exact updates cost little more per iteration than EM, and they need fewer.
+_MOST_EXACT = 10
 
 
 @dataclass(eq=False, repr=False)
@@ -35,7 +39,9 @@ class Decomposition(Estimator):
     penalties_a: Sequence[Penalty] = ()
     penalties_b: Sequence[Penalty] = ()
     penalties_c: Sequence[Penalty] = ()
-    compress: bool = True
+    missing: str = "auto"
+    bridge: bool = True
+    compress: bool | str = "auto"
     dtype: str = "float64"
     random_state: Any = None
     n_jobs: int = 1
@@ -43,18 +49,31 @@ class Decomposition(Estimator):
 
     _flexible_rank: ClassVar[bool] = False
 
-    def fit(self, X: Any, y: None = None, *, dims: Mapping[str, Hashable] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        dims: Mapping[str, Hashable] | None = None,
+        mask: Any = None,
+        times: Any = None,
+    ) -> Self:
         """Fit the model to data.
 
         Parameters
         ----------
-        X : ndarray (K, I, J), list of K arrays (I, J), or xarray.DataArray
-            One slice of rows and columns for each time.
+        X : ndarray (K, I, J), list of K arrays or scipy sparse matrices (I, J), xarray.DataArray, or Table
+            One slice of rows and columns for each time. NaN is missing. Sparse slices are never made dense.
         y : None
             Ignored; there for scikit-learn.
         dims : mapping, optional
             For a DataArray: which dimension is which, for example
             ``{"rows": "author", "columns": "word", "time": "year"}``, where the names do not tell.
+        mask : array of bool (K, I, J), optional
+            True where an entry was observed, False where it is missing (as NaN in X is).
+        times : sequence of numbers or dates, or "even", optional
+            When each slice was taken: smoothness weighs changes by the inverse of the gap in time. The labels
+            of X if these are numbers or dates; "even" takes no notice of them. Any order will do.
 
         Returns
         -------
@@ -62,7 +81,15 @@ class Decomposition(Estimator):
         """
         check_common(self)
         asked = self._asked()
-        intake = take_in(X, dims=dims, dtype=self.dtype)
+        intake = take_in(
+            X,
+            dims=dims,
+            dtype=self.dtype,
+            mask=mask,
+            times=times,
+            exact=self._exact(),
+            bridge=bool(self.bridge),
+        )
         check_rank(self.rank, intake.data, flexible=self._flexible_rank)
         self._check_data(intake.data)
         plan = fitting.Plan(
@@ -80,22 +107,39 @@ class Decomposition(Estimator):
             n_jobs=fitting.count_jobs(self.n_jobs),
             compress=self.compress,
             progress=self.progress,
+            period=self._period(),
         )
         about = {"model": type(self).__name__, "parameters": self.get_params()}
-        self._take(fitting.fit(intake, self._model(asked, intake.data), plan, about))
+        self._take(fitting.fit(intake, self._model(asked, intake), plan, about))
         return self
+
+    def _exact(self) -> bool:
+        """Whether missing entries are left out of every sum, instead of being filled in."""
+        return self.missing == "exact" or (
+            self.missing == "auto" and (self.rank <= _MOST_EXACT or not self.bridge)
+        )
+
+    def _period(self) -> float | None:
+        return None
+
+    def _smoothness(self, strength: float, epsilon: float, intake: Intake) -> list[Penalty]:
+        """The term on changes in time, weighted by the gaps between the slices; none without strength."""
+        if not strength:
+            return []
+        epsilon = 0.0 if self.algorithm == "paper" else epsilon
+        if intake.times is None and self._period() is None:
+            return [TemporalSmoothness(strength, epsilon)]
+        between, closing = time_weights(intake.clock[list(intake.order)], self._period())
+        return [TemporalSmoothness(strength, epsilon, between, closing)]
 
     def _asked(self) -> Any:
         raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
 
-    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
+    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
         raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
 
-    def _check_data(self, data: DenseData) -> None:
+    def _check_data(self, data: SliceData) -> None:
         """Refuse data that this model cannot take."""
-
-    def _epsilon(self, epsilon: float) -> float:
-        return 0.0 if self.algorithm == "paper" else epsilon
 
     def _take(self, result: Result) -> None:
         self.result_ = result
@@ -109,6 +153,9 @@ class Decomposition(Estimator):
         self.n_iter_ = result.n_iter
         self.status_ = result.status
         self.notes_ = result.notes
+        self.observed_share_ = result.observed_share
+        self.coverage_ = result.coverage
+        self.undetermined_ = result.undetermined_patterns
 
     @property
     def starts_(self) -> "pd.DataFrame":
@@ -123,6 +170,10 @@ class Decomposition(Estimator):
     def reconstruct(self) -> FloatArray | list[FloatArray]:
         """What the model says the data are, (K, I, J) or a list of (I, J_k)."""
         return self.result_.reconstruct()  # type: ignore[return-value]
+
+    def patterns_at(self, t: Any) -> FloatArray:
+        """The patterns at any time between the slices, (J, R) or (n, J, R), as the model implies."""
+        return self.result_.patterns_at(t)
 
     def normalised(self) -> NormalisedFactors:
         """Factors for eyes: unit loadings and patterns, all size in the strengths."""
@@ -167,6 +218,9 @@ class TParafac2(Decomposition):
     epsilon : float
         Weight of the pattern's norm beside its changes: without it a pattern that does not change has no
         best scale. 0 is the paper's model.
+    period : float, optional
+        Time goes round with this period, in the units of `times` (24 for hours of a day): the last slice is
+        followed by the first.
     n_starts : int
         Number of starts; the best is kept.
     init : {"uniform", "svd"}, tuple (A, B, C), or list of such tuples
@@ -180,8 +234,16 @@ class TParafac2(Decomposition):
         to reach the minimum.
     penalties_a, penalties_b, penalties_c : sequences of penalties
         Further terms on loadings, patterns and strengths, see `tparafac2.penalties`.
-    compress : bool
-        Fit in an exact smaller basis where one side of the data is much longer than the rest.
+    missing : {"auto", "exact", "em"}
+        What becomes of missing entries: left out of every sum, so that each row and column has a system of
+        its own ("exact"), or filled in by the current model of each start ("em"). Both end at the same
+        minimum; "auto" takes exact up to rank 10.
+    bridge : bool
+        Whether smoothness bridges times at which a column was not observed at all. False where such a column
+        did not exist then (words and species that enter and leave): its pattern is then zero.
+    compress : {"auto", True, False}
+        Fit in an exact smaller basis where one side of the data is much longer than the rest. Not possible
+        with missing entries or sparse data.
     dtype : {"float64", "float32"}
         Precision in which data and patterns are held during the fit; in float32 `tol` is at least 1e-5.
         Results are float64.
@@ -221,19 +283,23 @@ class TParafac2(Decomposition):
     lambda_b: float | None = None
     lambda_d: float | None = None
     epsilon: float = 1e-6
+    period: float | None = None
+
+    def _period(self) -> float | None:
+        return None if self.period is None else float(self.period)
 
     def _asked(self) -> Any:
         lambdas.require_weight("epsilon", self.epsilon)
         given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
         return lambdas.resolve(self.smoothness, given, lambdas.DEFAULT_SMOOTHNESS)
 
-    def _check_data(self, data: DenseData) -> None:
+    def _check_data(self, data: SliceData) -> None:
         require_slices(data, "TParafac2")
         require_even_widths(data, "TParafac2")
 
-    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
-        a, b, d = lambdas.weights(asked, data.scale, 3)
-        smooth = [TemporalSmoothness(b, self._epsilon(self.epsilon))] if b else []
+    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+        a, b, d = lambdas.weights(asked, intake.data.scale, 3)
+        smooth = self._smoothness(b, self.epsilon, intake)
         return fitting.Model(
             (
                 [*_ridge(a), *self.penalties_a],
@@ -257,7 +323,7 @@ class Parafac2(Decomposition):
     lambda_a, lambda_b, lambda_d : float, optional
         Norm penalties lambda_a ||A||^2 + lambda_b sum_k ||B_k||^2 + lambda_d ||C||^2: all three or none.
     n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, penalties_c, \
-compress, dtype, random_state, n_jobs, progress
+missing, bridge, compress, dtype, random_state, n_jobs, progress
         As in `TParafac2`.
 
     Examples
@@ -278,12 +344,12 @@ compress, dtype, random_state, n_jobs, progress
         given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
         return lambdas.resolve(None, given, None)
 
-    def _check_data(self, data: DenseData) -> None:
+    def _check_data(self, data: SliceData) -> None:
         if self.penalties_b:
             require_even_widths(data, "A further term on the patterns")
 
-    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
-        a, b, d = lambdas.weights(asked, data.scale, 3)
+    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+        a, b, d = lambdas.weights(asked, intake.data.scale, 3)
         return fitting.Model(
             (
                 [*_ridge(a), *self.penalties_a],
@@ -312,7 +378,7 @@ class TemporalCMF(Decomposition):
     nonnegative_rows : bool
         Constrain the loadings to be non-negative (NNtCMF).
     epsilon, n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, \
-penalties_c, compress, dtype, random_state, n_jobs, progress
+penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
         As in `TParafac2`. Strengths are fixed to one, so that `penalties_c` must be empty.
 
     Examples
@@ -330,6 +396,10 @@ penalties_c, compress, dtype, random_state, n_jobs, progress
     lambda_b: float | None = None
     nonnegative_rows: bool = False
     epsilon: float = 1e-6
+    period: float | None = None
+
+    def _period(self) -> float | None:
+        return None if self.period is None else float(self.period)
 
     def _asked(self) -> Any:
         lambdas.require_weight("epsilon", self.epsilon)
@@ -338,14 +408,14 @@ penalties_c, compress, dtype, random_state, n_jobs, progress
         given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b}
         return lambdas.resolve(self.smoothness, given, lambdas.DEFAULT_SMOOTHNESS)
 
-    def _check_data(self, data: DenseData) -> None:
+    def _check_data(self, data: SliceData) -> None:
         require_slices(data, "TemporalCMF")
         require_even_widths(data, "TemporalCMF")
 
-    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
-        a, b = lambdas.weights(asked, data.scale, 2)
+    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+        a, b = lambdas.weights(asked, intake.data.scale, 2)
         sign = [NonNegative()] if self.nonnegative_rows else []
-        smooth = [TemporalSmoothness(b, self._epsilon(self.epsilon))] if b else []
+        smooth = self._smoothness(b, self.epsilon, intake)
         return fitting.Model(
             ([*_ridge(a), *sign, *self.penalties_a], [*smooth, *self.penalties_b], []), fixed_strengths=True
         )
@@ -366,7 +436,7 @@ class CP(Decomposition):
     lambda_a, lambda_b, lambda_d : float, optional
         Norm penalties lambda_a ||A||^2 + lambda_b ||B||^2 + lambda_d ||C||^2: all three or none.
     n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, penalties_c, \
-compress, dtype, random_state, n_jobs, progress
+missing, bridge, compress, dtype, random_state, n_jobs, progress
         As in `TParafac2`.
 
     Attributes
@@ -397,17 +467,17 @@ compress, dtype, random_state, n_jobs, progress
         given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
         return lambdas.resolve(None, given, None)
 
-    def _check_data(self, data: DenseData) -> None:
+    def _check_data(self, data: SliceData) -> None:
         require_even_widths(data, "CP")
 
-    def _model(self, asked: Any, data: DenseData) -> fitting.Model:
-        a, b, d = lambdas.weights(asked, data.scale, 3)
+    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+        a, b, d = lambdas.weights(asked, intake.data.scale, 3)
         sign = [NonNegative()] if self.nonnegative_strengths else []
         return fitting.Model(
             (
                 [*_ridge(a), *self.penalties_a],
                 # All K slices are the same pattern, which is to be penalised once.
-                [Static(), *_ridge(b / data.shape[0]), *self.penalties_b],
+                [Static(), *_ridge(b / intake.data.shape[0]), *self.penalties_b],
                 [*_ridge(d), *sign, *self.penalties_c],
             )
         )

@@ -8,9 +8,22 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tparafac2.data import Compressed, DenseData, FloatArray, Intake, compress, require_memory
+from tparafac2.data import (
+    Compressed,
+    DenseData,
+    FloatArray,
+    IncompleteData,
+    Intake,
+    ObservedData,
+    SliceData,
+    SparseData,
+    compress,
+    require_memory,
+)
 from tparafac2.models.conventions import ConvergenceWarning
+from tparafac2.models.timeline import all_times
 from tparafac2.penalties import NonNegative, Parafac2, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.result import Result
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem
@@ -57,8 +70,9 @@ class Plan:
     init: Any = "uniform"
     random_state: Any = None
     n_jobs: int = 1
-    compress: bool = True
+    compress: bool | str = "auto"
     progress: bool | None = None
+    period: float | None = None
 
 
 def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> Result:
@@ -78,7 +92,7 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
     """
     data = intake.data
     require_scale_fixed(model)
-    given = _given_starts(plan, data)
+    given = _given_starts(plan, intake)
     _require_memory(data, plan)
     compressed = _compress(data, model, plan)
     problem = build_problem(
@@ -97,7 +111,8 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
     choice = choose(runs, plan.settings, fixed_strengths=model.fixed_strengths)
     chosen = runs[choice.chosen]
     warning = _warning(chosen, choice, len(runs))
-    result = _package(intake, model, problem, compressed, chosen, choice, {**about, "warning": warning})
+    about = {**about, "warning": warning, "period": plan.period}
+    result = _package(intake, model, problem, compressed, chosen, choice, about)
     if warning:
         warnings.warn(warning, ConvergenceWarning, stacklevel=3)
     return result
@@ -122,7 +137,7 @@ def require_scale_fixed(model: Model) -> None:
         )
 
 
-def _given_starts(plan: Plan, data: DenseData) -> list[Start] | None:
+def _given_starts(plan: Plan, intake: Intake) -> list[Start] | None:
     """Factors given by the user, checked before any work; None where starts are drawn."""
     if isinstance(plan.init, str):
         if plan.init not in ("uniform", "svd"):
@@ -133,14 +148,23 @@ def _given_starts(plan: Plan, data: DenseData) -> list[Start] | None:
     several = plan.init if isinstance(plan.init, list) else [plan.init]
     if not several:
         raise ValueError("init is an empty list: give at least one tuple (A, B, C), or 'uniform'.")
-    return [read_factors(factors, data.shape, plan.rank) for factors in several]
+    shape = (intake.n_times, *intake.data.shape[1:])
+    starts = [read_factors(factors, shape, plan.rank) for factors in several]
+    seen = list(intake.order)
+    return [start._replace(B=start.B[seen], C=start.C[seen]) for start in starts]
 
 
-def _require_memory(data: DenseData, plan: Plan) -> None:
+def _require_memory(data: SliceData, plan: Plan) -> None:
     K, I, J = data.shape
     size = data.dtype.itemsize
     together = min(plan.n_starts, batch_size(data.shape, plan.rank)) * max(1, plan.n_jobs)
-    needed = size * (K * I * J + (ARRAYS_PER_START * together + 2 * plan.n_starts) * plan.rank * K * J)
+    held = data.nbytes if isinstance(data, SparseData) else size * K * I * J
+    arrays = ARRAYS_PER_START
+    if isinstance(
+        data, ObservedData
+    ):  # zeros for what is missing, the mask, and cross products of each column
+        held, arrays = 3 * held, arrays + (plan.rank + 1) // 2
+    needed = held + size * (arrays * together + 2 * plan.n_starts) * plan.rank * K * J
     require_memory(
         needed,
         f"Fitting {plan.n_starts} starts of rank {plan.rank} to data of this size",
@@ -148,7 +172,13 @@ def _require_memory(data: DenseData, plan: Plan) -> None:
     )
 
 
-def _compress(data: DenseData, model: Model, plan: Plan) -> Compressed:
+def _compress(data: SliceData, model: Model, plan: Plan) -> Compressed:
+    if plan.compress is True and not isinstance(data, DenseData):
+        what = "missing entries" if isinstance(data, IncompleteData) else "sparse data"
+        raise ValueError(
+            f"compress=True is not possible with {what}: every entry would depend on all others of its row. "
+            "Leave it at 'auto', which compresses where that is possible."
+        )
     if not plan.compress:
         return Compressed(data)
     a, b, _ = model.penalties
@@ -162,7 +192,7 @@ def _compress(data: DenseData, model: Model, plan: Plan) -> Compressed:
 
 def _starts(
     given: list[Start] | None,
-    data: DenseData,
+    data: SliceData,
     model: Model,
     plan: Plan,
     problem: Problem,
@@ -175,7 +205,7 @@ def _starts(
         fixed = (
             start._replace(C=np.ones_like(start.C)) if model.fixed_strengths else start for start in in_units
         )
-        return [prepare(start, data.widths, compressed, signed=signed) for start in fixed]
+        return [prepare(start, data, compressed, signed=signed) for start in fixed]
     starts = []
     for i, seed in enumerate(child_seeds(plan.random_state, plan.n_starts)):
         drawn = plan.init == "uniform" or i > 0
@@ -187,7 +217,7 @@ def _starts(
         else:  # the paper's starts have the size they are drawn with, in the user's units
             start = Start(start.A / problem.unit, start.B / problem.unit, start.C / problem.unit)
             start = start._replace(C=np.ones_like(start.C)) if model.fixed_strengths else start
-        starts.append(prepare(start, data.widths, compressed, signed=signed))
+        starts.append(prepare(start, data, compressed, signed=signed))
     return starts
 
 
@@ -202,7 +232,12 @@ def _package(
 ) -> Result:
     """The chosen run in the user's units, components in order and with settled signs."""
     A, B, C = _factors(model, problem, compressed, run)
-    widths = intake.data.widths
+    notes = _notes(model, A, B, C) + _notes_on_gaps(intake)
+    undetermined = _undetermined(model, C)
+    if intake.order != tuple(range(intake.n_times)):
+        B, C, undetermined = all_times(intake, B, C, undetermined, about["period"])
+        undetermined &= not _has(model.penalties[1], Static)
+    widths = _user_widths(intake)
     square = intake.data.scale**2 if intake.data.scale < 1e154 else math.inf
     trace, starts = run.trace.table(), dict(choice.table)
     trace["objective"] = trace["objective"] * square
@@ -223,7 +258,12 @@ def _package(
         n_iter=run.n_iter,
         trace=trace,
         starts=starts,
-        notes=tuple(([about["warning"]] if about["warning"] else []) + _notes(model, A, B, C)),
+        notes=tuple(([about["warning"]] if about["warning"] else []) + notes),
+        times=intake.times,
+        period=about["period"],
+        observed_share=1.0 if intake.coverage is None else float(intake.coverage.mean()),
+        coverage=intake.coverage,
+        undetermined=undetermined,
     )
 
 
@@ -260,15 +300,39 @@ def _notes(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[st
         roughness = (np.diff(B, axis=0) ** 2).sum(axis=(0, 1)) / squares
         for r in np.flatnonzero((roughness <= max(smooth[0].epsilon, 1e-12)) & ~gone):
             notes.append(f"Component {r + 1} is static: its pattern does not change in time.")
-    size = np.abs(C)
-    weak = size < 1e-3 * np.maximum(size.max(axis=0), 1e-300)
-    weak &= not _has(model.penalties[1], Static)  # a pattern that cannot change is known from other times
+    weak = _undetermined(model, C)
     for r in np.flatnonzero(weak.any(axis=0) & ~gone):
         notes.append(
             f"Component {r + 1} has almost no strength at {int(weak[:, r].sum())} of {len(C)} times: "
             "its pattern there is not determined by the data."
         )
     return notes
+
+
+def _undetermined(model: Model, C: FloatArray) -> NDArray[np.bool_]:
+    """Where a component has so little strength that the data say nothing about its pattern, (K, R)."""
+    size = np.abs(C)
+    weak = size < 1e-3 * np.maximum(size.max(axis=0), 1e-300)
+    # A pattern that cannot change is known from other times.
+    return np.zeros_like(weak) if _has(model.penalties[1], Static) else np.asarray(weak)
+
+
+def _notes_on_gaps(intake: Intake) -> list[str]:
+    unseen = intake.n_times - len(intake.order)
+    if not unseen:
+        return []
+    return [
+        f"Nothing was observed at {unseen} of {intake.n_times} times: "
+        "patterns and strengths there are interpolated in time."
+    ]
+
+
+def _user_widths(intake: Intake) -> list[int] | None:
+    """Widths of the user's slices where they differ, in the user's order."""
+    if intake.data.widths is None:
+        return None
+    widths = dict(zip(intake.order, intake.data.widths))
+    return [widths[k] for k in range(intake.n_times)]
 
 
 def _warning(run: Run, choice: Choice, n: int) -> str:

@@ -1,10 +1,11 @@
 """Penalties and constraints: what is asked of loadings, patterns and strengths beside the fit."""
 
-from tparafac2.penalties.base import Penalty, Quadratic, missing_attributes
+from tparafac2.penalties.base import Bands, Penalty, Quadratic, missing_attributes
 from tparafac2.penalties.check import PenaltyError, check_penalty
 from tparafac2.penalties.terms import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
 
 __all__ = [
+    "Bands",
     "NonNegative",
     "Parafac2",
     "Penalty",

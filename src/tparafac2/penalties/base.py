@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -54,9 +54,23 @@ class Penalty(Protocol):
         ...
 
 
+class Bands(NamedTuple):
+    """A quadratic term on neighbours: ``diagonal (n,)``, ``off (n - 1,)`` and ``closing`` of the ends.
+
+    Examples
+    --------
+    >>> Bands(np.ones(3), np.zeros(2)).closing
+    0.0
+    """
+
+    diagonal: FloatArray
+    off: FloatArray
+    closing: float = 0.0
+
+
 @runtime_checkable
 class Quadratic(Penalty, Protocol):
-    """A quadratic term that couples neighbours along the leading axis only.
+    """A quadratic term that couples neighbours along the leading axis only (the ends may be neighbours, too).
 
     The solver can absorb such a term in its least-squares step and needs no auxiliary for it.
 
@@ -67,11 +81,11 @@ class Quadratic(Penalty, Protocol):
     (True, False)
     """
 
-    def bands(self, n: int) -> tuple[FloatArray, FloatArray]:
-        """Give ``diagonal (n,)`` and ``off_diagonal (n - 1,)`` of the term for n slices.
+    def bands(self, n: int) -> Bands:
+        """Give the term for n slices.
 
-        They say that ``value(x)`` is
-        ``sum_k diagonal[k] ||x[k]||^2 - 2 sum_k off_diagonal[k] <x[k], x[k + 1]>``.
+        It says that ``value(x)`` is
+        ``sum_k diagonal[k] ||x[k]||^2 - 2 sum_k off[k] <x[k], x[k + 1]> + closing ||x[-1] - x[0]||^2``.
         """
         ...
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from tparafac2.penalties.base import FloatArray, Penalty, Quadratic, missing_attributes
+from tparafac2.penalties.base import Bands, FloatArray, Penalty, Quadratic, missing_attributes
 
 STEPS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 CLOSE = 1e-6
@@ -266,7 +266,7 @@ def _check_quadratic_growth(penalty: Penalty, point: FloatArray, value: float) -
 
 
 def _check_bands(penalty: Quadratic, v: FloatArray) -> None:
-    diagonal, off_diagonal = penalty.bands(len(v))
+    diagonal, off_diagonal, closing = Bands(*penalty.bands(len(v)))
     if np.shape(diagonal) != (len(v),) or np.shape(off_diagonal) != (len(v) - 1,):
         _fail(
             penalty,
@@ -275,7 +275,8 @@ def _check_bands(penalty: Quadratic, v: FloatArray) -> None:
         )
     flat = v.reshape(len(v), -1)
     squares, products = np.sum(flat**2, axis=1), np.sum(flat[:-1] * flat[1:], axis=1)
-    gap = _relative_gap(float(diagonal @ squares - 2 * off_diagonal @ products), _value(penalty, v))
+    ends = closing * float(np.sum((flat[-1] - flat[0]) ** 2))
+    gap = _relative_gap(float(diagonal @ squares - 2 * off_diagonal @ products) + ends, _value(penalty, v))
     if gap > CLOSE:
         _fail(penalty, f"bands does not reproduce value: relative difference {gap:.2g}.")
 

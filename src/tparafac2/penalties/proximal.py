@@ -97,6 +97,30 @@ def solve_tridiagonal(surplus: Float64Array, coupling: Float64Array, rhs: Float6
     return x
 
 
+def solve_ring(
+    surplus: Float64Array, coupling: Float64Array, closing: float, rhs: Float64Array
+) -> Float64Array:
+    """Solve a tridiagonal system whose first and last unknowns are coupled, too.
+
+    As `solve_tridiagonal`, with ``closing`` as the coupling of the ends: a change of the matrix by one rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import solve_ring
+    >>> solve_ring(np.ones(3), np.ones(2), 1.0, np.array([[4.0], [0.0], [0.0]])).round(12).tolist()
+    [[2.0], [1.0], [1.0]]
+    """
+    x = solve_tridiagonal(surplus, coupling, rhs)
+    if closing > 0 and len(x) > 1:
+        ends = np.zeros((len(x), 1))
+        ends[0], ends[-1] = 1.0, -1.0
+        answer = solve_tridiagonal(surplus, coupling, ends)[:, 0]
+        share = closing / (1.0 + closing * (answer[0] - answer[-1]))
+        x -= along_first(answer, x.ndim) * (share * (x[0] - x[-1]))
+    return x
+
+
 def weighted_mean(slices: Float64Array, weights: Float64Array) -> Float64Array:
     """Average over the leading axis.
 

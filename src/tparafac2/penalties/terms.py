@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from tparafac2.penalties import proximal
-from tparafac2.penalties.base import FloatArray
+from tparafac2.penalties.base import Bands, FloatArray
 
 FEASIBLE = 1e-6
 """Relative violation up to which a point counts as lying on a constraint set."""
@@ -54,16 +54,16 @@ class Ridge:
         shrink = weights / (weights + 2.0 * self.strength)
         return (proximal.along_first(shrink, v.ndim) * wide).astype(v.dtype, copy=False), None
 
-    def bands(self, n: int) -> tuple[FloatArray, FloatArray]:
+    def bands(self, n: int) -> Bands:
         """Give the term as a (diagonal) band matrix over the leading axis."""
-        return np.full(n, float(self.strength)), np.zeros(n - 1)
+        return Bands(np.full(n, float(self.strength)), np.zeros(n - 1))
 
 
 @dataclass(frozen=True)
 class TemporalSmoothness:
     """Let a factor change little from slice to slice.
 
-    The term is ``strength * (sum_{k>0} ||x[k] - x[k-1]||^2 + epsilon * ||x||^2)``.
+    The term is ``strength * (sum_{k>0} weights[k-1] ||x[k] - x[k-1]||^2 + epsilon * ||x||^2)``.
 
     Parameters
     ----------
@@ -72,6 +72,11 @@ class TemporalSmoothness:
     epsilon : float
         Weight of the norm beside the changes, at least 0. Without it a pattern that does not change
         costs nothing, its scale can grow without end, and the objective has no minimiser.
+    weights : tuple of float, optional
+        Weight of each change, for slices that are not evenly spaced; all 1 if not given.
+    closing : float
+        Weight of the change from the last slice back to the first, for time that goes round; 0 for time that
+        does not.
 
     Examples
     --------
@@ -87,33 +92,54 @@ class TemporalSmoothness:
 
     strength: float
     epsilon: float = 1e-6
+    weights: tuple[float, ...] | None = None
+    closing: float = 0.0
 
     degree: ClassVar[int | None] = 2
     exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _require_finite_nonnegative("TemporalSmoothness", strength=self.strength, epsilon=self.epsilon)
+        _require_finite_nonnegative(
+            "TemporalSmoothness", strength=self.strength, epsilon=self.epsilon, closing=self.closing
+        )
+        for weight in self.weights or ():
+            _require_finite_nonnegative("TemporalSmoothness", weights=weight)
 
     def value(self, x: FloatArray) -> float:
         """Give the weighted sum of squared changes (and of squares)."""
-        changes = np.diff(np.asarray(x, dtype=np.float64), axis=0)
-        return float(self.strength * (_squared_norm(changes) + self.epsilon * _squared_norm(x)))
+        wide = np.asarray(x, dtype=np.float64)
+        changes = np.diff(wide, axis=0)
+        if self.weights is not None:
+            changes *= np.sqrt(proximal.along_first(self._weights(len(wide)), wide.ndim))
+        total = _squared_norm(changes) + self.epsilon * _squared_norm(wide)
+        return float(self.strength * (total + self.closing * _squared_norm(wide[-1] - wide[0])))
 
     def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
         """Solve one tridiagonal system over the slices."""
         wide, weights = proximal.prepare(v, rho)
         surplus = weights + 2.0 * self.epsilon * self.strength
-        coupling = np.full(len(v) - 1, 2.0 * self.strength)
-        x = proximal.solve_tridiagonal(surplus, coupling, proximal.along_first(weights, v.ndim) * wide)
+        coupling = 2.0 * self.strength * self._weights(len(v))
+        rhs = proximal.along_first(weights, v.ndim) * wide
+        x = proximal.solve_ring(surplus, coupling, 2.0 * self.strength * self.closing, rhs)
         return x.astype(v.dtype, copy=False), None
 
-    def bands(self, n: int) -> tuple[FloatArray, FloatArray]:
+    def bands(self, n: int) -> Bands:
         """Give the term as a tridiagonal matrix over the leading axis."""
-        off_diagonal = np.full(n - 1, float(self.strength))
+        off = self.strength * self._weights(n)
         diagonal = np.full(n, float(self.strength * self.epsilon))
-        diagonal[1:] += off_diagonal
-        diagonal[:-1] += off_diagonal
-        return diagonal, off_diagonal
+        diagonal[1:] += off
+        diagonal[:-1] += off
+        return Bands(diagonal, off, float(self.strength * self.closing))
+
+    def _weights(self, n: int) -> proximal.Float64Array:
+        if self.weights is None:
+            return np.ones(n - 1)
+        if len(self.weights) != n - 1:
+            raise ValueError(
+                f"TemporalSmoothness has {len(self.weights)} weights, one for each change between slices, "
+                f"but there are {n} slices: give {n - 1} weights."
+            )
+        return np.asarray(self.weights, dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from tparafac2.result.record import Result
 if TYPE_CHECKING:
     import xarray as xr
 
+_VARIABLES = ("loadings", "patterns", "strengths", "width", "coverage", "undetermined")
+
 
 def to_dataset(result: Result) -> xr.Dataset:
     """Give the result as a data set; see `Result.to_dataset`.
@@ -31,7 +33,7 @@ def to_dataset(result: Result) -> xr.Dataset:
     import xarray as xr
 
     tables = _table_variables(result)
-    fixed = {"loadings", "patterns", "strengths", "width", "component", "trace_row", "start", *tables}
+    fixed = {*_VARIABLES, "time_value", "component", "trace_row", "start", *tables}
     names = free_names(result.labels, fixed)
     rows, columns, time = (names[mode] for mode in MODES)
     K, I, J = result.shape
@@ -47,6 +49,12 @@ def to_dataset(result: Result) -> xr.Dataset:
     }
     if result.ragged:
         variables["width"] = (time, np.array(result.widths))
+    if result.coverage is not None:
+        variables["coverage"] = ((time, columns), result.coverage)
+    if result.undetermined is not None:
+        variables["undetermined"] = ((time, "component"), result.undetermined)
+    if result.times is not None:
+        coordinates["time_value"] = (time, result.times)
     coordinates["component"] = np.arange(1, result.rank + 1)
     return xr.Dataset(variables, coordinates, _attributes(result))
 
@@ -107,6 +115,8 @@ def _attributes(result: Result) -> dict[str, Any]:
         "explained_variance": result.explained_variance,
         "converged": int(result.converged),  # files know no truth values in attributes
         "n_iter": result.n_iter,
+        "observed_share": result.observed_share,
+        **({} if result.period is None else {"period": result.period}),
         **{f"feasibility_gap_{mode}": gap for mode, gap in result.feasibility_gaps.items()},
         "parameters": parameters.to_text(result.parameters),
         "notes": "\n".join(result.notes),

@@ -29,6 +29,12 @@ _SIMPLE_FIELDS = (
     "feasibility_gaps",
     "notes",
 )
+_LATER_FIELDS = ("period", "observed_share")  # files from before them have the defaults
+_LATER_ARRAYS = {
+    "times": ("time",),
+    "coverage": ("time", "columns"),
+    "undetermined": ("time", "component"),
+}
 
 
 def to_layout(result: Result) -> xr.Dataset:
@@ -56,11 +62,14 @@ def to_layout(result: Result) -> xr.Dataset:
     for mode in MODES:
         if (labels := getattr(result.labels, mode)) is not None:
             variables[f"{mode}_labels"] = (mode, *encode_array(labels))
+    for name, dimensions in _LATER_ARRAYS.items():
+        if (array := getattr(result, name)) is not None:
+            variables[name] = (dimensions, *encode_array(array))
     for name, column in result.trace.items():
         variables[f"trace_{name}"] = ("trace_row", *encode_array(column))
     for name, column in result.starts.items():
         variables[f"start_{name}"] = ("start", *encode_array(column))
-    facts = {name: getattr(result, name) for name in _SIMPLE_FIELDS}
+    facts = {name: getattr(result, name) for name in (*_SIMPLE_FIELDS, *_LATER_FIELDS)}
     facts |= {"names": result.labels.names, "trace": list(result.trace), "starts": list(result.starts)}
     attributes = {
         "content": CONTENT,
@@ -93,6 +102,8 @@ def from_layout(dataset: xr.Dataset) -> tuple[Result, dict[str, str]]:
         for mode in MODES
         if f"{mode}_labels" in dataset.variables
     }
+    later = {name: json.loads(dataset.attrs[name]) for name in _LATER_FIELDS if name in dataset.attrs}
+    later |= {name: decode_array(dataset[name]) for name in _LATER_ARRAYS if name in dataset.variables}
     given, lost = parameters.from_text(dataset.attrs["parameters"])
     result = Result(
         A=dataset["A"].values,
@@ -103,6 +114,7 @@ def from_layout(dataset: xr.Dataset) -> tuple[Result, dict[str, str]]:
         trace={name: decode_array(dataset[f"trace_{name}"]) for name in facts["trace"]},
         starts={name: decode_array(dataset[f"start_{name}"]) for name in facts["starts"]},
         **{name: facts[name] for name in _SIMPLE_FIELDS},
+        **later,
     )
     return result, lost
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tparafac2 import metrics
 from tparafac2.data import Labels
+from tparafac2.result import observation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Column: TypeAlias = NDArray[Any]
+
+_WEAK = 1e-3
 
 
 class NormalisedFactors(NamedTuple):
@@ -75,6 +78,18 @@ class Result:
         Columns of two tables: one row per iteration of the chosen start, one row per start.
     notes : tuple of str
         Sentences the user should read.
+    times : ndarray (K,), optional
+        When each slice was taken, in the user's units; for dates the days since 1970-01-01, and
+        ``labels.time`` has the dates themselves. None: evenly spaced, 0, 1, 2, ...
+    period : float, optional
+        Time goes round with this period.
+    observed_share : float
+        Share of the entries that were observed.
+    coverage : ndarray (K, J), optional
+        Share of the rows that was observed for every time and column; 0 also where there is no such column
+        at that time. None: everything.
+    undetermined : ndarray of bool (K, R), optional
+        Patterns on which the data say nothing at that time: nothing was observed, or there is no strength.
 
     Examples
     --------
@@ -102,6 +117,11 @@ class Result:
     trace: dict[str, Column] = field(default_factory=dict)
     starts: dict[str, Column] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    times: NDArray[np.float64] | None = None
+    period: float | None = None
+    observed_share: float = 1.0
+    coverage: NDArray[np.float64] | None = None
+    undetermined: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -118,11 +138,21 @@ class Result:
             "trace": _as_table("trace", self.trace),
             "starts": _as_table("starts", self.starts),
             "notes": tuple(self.notes),
+            "period": observation.settled_period(self.period),
+            "observed_share": observation.settled_share(self.observed_share),
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
         _require_matching_shapes(self)
         self.labels.check(self.shape)
+        K, _, J = self.shape
+        fitting = {
+            "times": observation.settled_times(self.times, K),
+            "coverage": observation.settled_coverage(self.coverage, (K, J)),
+            "undetermined": observation.settled_undetermined(self.undetermined, (K, self.rank)),
+        }
+        for name, array in fitting.items():
+            object.__setattr__(self, name, array)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -143,6 +173,53 @@ class Result:
     def ragged(self) -> bool:
         """Whether the patterns are a list, so that their widths may differ."""
         return isinstance(self.B, list)
+
+    @property
+    def undetermined_patterns(self) -> NDArray[np.bool_]:
+        """Patterns on which the data say nothing, (K, R): as the fit said, else those with little strength.
+
+        Little is less than 1/1000 of the component's greatest strength.
+        """
+        if self.undetermined is not None:
+            return self.undetermined
+        size = np.abs(self.C)
+        return np.asarray((size < _WEAK * size.max(axis=0)) | (size == 0))
+
+    def patterns_at(self, t: object) -> NDArray[np.float64]:
+        """Give the patterns at any time, also between the slices: linear from each slice to the next.
+
+        That is what a penalty on squared changes, divided by the gaps in time, implies.
+
+        Parameters
+        ----------
+        t : number or date, or a sequence of them
+            In the units of `times`; without these of numeric or date labels of the time, and without any the
+            slices are at 0, 1, 2, ... Where the times are dates: a date of Python, NumPy or pandas, a text
+            such as "2020-03-01", or a number of days since 1970-01-01.
+
+        Returns
+        -------
+        ndarray (J, R), or (n, J, R) for a sequence of n
+            Exactly the patterns of a slice at its time.
+
+        Raises
+        ------
+        ValueError
+            Before the first and after the last slice (unless there is a period: then from the last to the
+            first), for what is not a time, and where the patterns are a list.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.array([[[0.0]], [[3.0]]]), C=np.ones((2, 1)),
+        ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True,
+        ...                 n_iter=7, times=np.array([0.0, 6.0]), period=24.0)
+        >>> result.patterns_at([2, 6, 18]).ravel().tolist()
+        [1.0, 3.0, 1.0]
+        """
+        from tparafac2.result.between import patterns_at
+
+        return patterns_at(self, t)
 
     def reconstruct(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Compute the data that the components describe, (K, I, J) or a list of (I, J_k)."""
@@ -184,7 +261,8 @@ class Result:
             Variables ``loadings``, ``patterns`` and ``strengths`` under the user's dimension names (with "_"
             appended to a name that is taken), the trace as ``trace_...`` over ``trace_row`` and the starts as
             ``start_...`` over ``start``. Patterns of unequal width are padded with NaN, and ``width`` has
-            their true widths.
+            their true widths. The coordinate ``time_value``, ``coverage`` and ``undetermined`` are there
+            where the fit has them.
         """
         from tparafac2.result.dataset import to_dataset
 

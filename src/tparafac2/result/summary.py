@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.result.moments import gaps, timeline
 from tparafac2.result.record import Column, NormalisedFactors, Result
 
 SAME_OBJECTIVE = 1e-6
 """Starts whose objectives differ by less than this, relatively, count as agreeing."""
 
+_EVEN = 1e-6
 _SHOWN_COLUMNS = 3
 _LONGEST_LABEL = 30
 
@@ -110,7 +112,12 @@ def headline(result: Result) -> list[tuple[str, str]]:
         facts.append(("feasibility gaps", ", ".join(gaps)))
     if result.starts:
         facts.append(("starts", _starts_text(result.starts)))
-    return facts
+    circumstances = (
+        ("missing entries", _missing_text(result)),
+        ("undetermined", _undetermined_text(result)),
+        ("time", _time_text(result)),
+    )
+    return facts + [(name, text) for name, text in circumstances if text]
 
 
 def component_facts(result: Result) -> list[ComponentFacts]:
@@ -199,6 +206,41 @@ def _starts_text(starts: dict[str, Column]) -> str:
         if word in starts:
             parts.append(f"{np.count_nonzero(starts[word])} {word}")
     return f"{count}: {', '.join(parts)}" if parts else str(count)
+
+
+def _missing_text(result: Result) -> str:
+    parts = []
+    if result.observed_share < 1:
+        percent = f"{100 * (1 - result.observed_share):.3g}"
+        if percent == "100" and result.observed_share > 0:
+            percent = "more than 99.9"
+        parts.append(f"{percent} % of the entries were missing")
+    empty = 0 if result.coverage is None else int(np.count_nonzero(result.coverage == 0))
+    if result.coverage is not None and empty:
+        parts.append(f"{empty} of {result.coverage.size} pairs of time and column were not observed at all")
+    return "; ".join(parts)
+
+
+def _undetermined_text(result: Result) -> str:
+    undetermined = result.undetermined_patterns
+    count = int(np.count_nonzero(undetermined))
+    if not count:
+        return ""
+    return f"the pattern at {count} of {undetermined.size} pairs of time and component"
+
+
+def _time_text(result: Result) -> str:
+    if result.times is None and result.period is None:
+        return ""
+    when = timeline(result)
+    unit = " days" if when.dated else ""
+    between = gaps(when.values, result.period)
+    parts = []
+    if len(between) and np.ptp(between) > _EVEN * between.max():
+        parts.append(f"uneven, gaps from {between.min():.4g} to {between.max():.4g}{unit}")
+    if result.period is not None:
+        parts.append(f"goes round with period {result.period:.6g}{unit}")
+    return "; ".join(parts)
 
 
 def _agree(starts: dict[str, Column]) -> NDArray[np.bool_]:

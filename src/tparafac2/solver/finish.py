@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray
+from tparafac2.data import FloatArray, IncompleteData
 from tparafac2.penalties import NonNegative, Parafac2, Static, proximal
 from tparafac2.solver.problem import Problem, Scaled
 from tparafac2.solver.run import Run
 from tparafac2.solver.settings import Settings
 from tparafac2.solver.status import Status
+from tparafac2.solver.views import joined_columns
 
 CANCELLATION = 1e-6  # below this share of ||X||^2 the residual is computed from the differences themselves
 _SWEEPS = 50
@@ -51,16 +52,31 @@ def evaluate(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> t
     """The true objective and its sum of squared errors at the given factors, in the solver's units."""
     sse = squared_error(problem, A, B * C[:, None, :])
     penalty = sum(_value(term, A) for term in problem.a.everything)
-    penalty += sum(_value(term, B) for term in problem.b.everything)
+    penalty += _pattern_penalty(problem, B)
     if not problem.fixed_strengths:
         penalty += sum(_value(term, C) for term in problem.c.everything)
     return sse + penalty, sse
+
+
+def _pattern_penalty(problem: Problem, B: FloatArray) -> float:
+    """Value of the terms on the patterns; columns that come and go are coupled while they are there."""
+    present = problem.data.present if isinstance(problem.data, IncompleteData) else None
+    total = sum(_value(term, B) for term in problem.b.everything)
+    if present is not None:
+        joined = joined_columns(problem.data.shape, present)
+        apart = 1.0 - joined
+        steps = ((np.roll(B, -1, axis=0) - B) ** 2).sum(axis=2)
+        weights = np.append(problem.b.off, problem.b.closing)
+        total -= float((weights[:, None] * apart * steps).sum())
+    return total
 
 
 def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
     """Sum of squared errors, by one product with the data where that does not cancel."""
     At = np.ascontiguousarray(A.T, dtype=np.float64)[None]
     W = np.ascontiguousarray(BD.transpose(2, 0, 1), dtype=problem.data.dtype)[None]
+    if isinstance(problem.data, IncompleteData):
+        return float(problem.data.residual_sse(At, W)[0])
     cross = float((problem.data.accumulate(W)[0] * At[0]).sum())
     gram = np.einsum("kjr,kjs->rs", BD, BD, optimize=True)
     sse = problem.data.norm_squared - 2.0 * cross + float((gram * (A.T @ A)).sum())

@@ -64,6 +64,7 @@ class Quadratics(NamedTuple):
 
     diagonal: Array  # (K,)
     off: Array  # (K - 1,)
+    closing: float  # couples the last slice to the first, on top of the bands
 
 
 class Rounds(NamedTuple):
@@ -240,6 +241,40 @@ def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
         invert_spd(E[k])
 
 
+class Pull(NamedTuple):
+    """What draws the patterns of slice k: strengths (R, K), half of rho, and a neighbour."""
+
+    k: int
+    C: Array
+    half_rho: float
+    coupling: float
+    before: int
+
+
+@part
+def right_side(ev, i, G, pull, span):  # type: ignore[no-untyped-def]
+    """Room for one slice becomes G D + rho / 2 (aux - dual) + coupling B[before]; S becomes the dual."""
+    B, S, Y, T, f = ev.B[i], ev.S[i], ev.Y[i], ev.T[i], span.scratch
+    R, k, o, w = B.shape[0], pull.k, span.first, span.width
+    h, coupling, before = pull.half_rho, pull.coupling, pull.before
+    zero = np.uint64(0)
+    if span.split and not ev.explicit[i, k]:
+        mix(f, S, T, Place(_ZERO, zero, k, o, k, w))
+    for r in range(R):
+        c = pull.C[r, k]
+        if span.split:
+            if ev.explicit[i, k]:
+                for j in range(w):
+                    f[r, 0, j] = Y[r, k, o + j]
+            for j in range(w):
+                dual = S[r, k, o + j] - f[r, 0, j]
+                f[r, 0, j] = G[r, k, o + j] * c + h * (f[r, 0, j] - dual) + coupling * B[r, before, o + j]
+                S[r, k, o + j] = dual
+        else:
+            for j in range(w):
+                f[r, 0, j] = G[r, k, o + j] * c + coupling * B[r, before, o + j]
+
+
 @part
 def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped-def]
     """New B of start i on a span of columns, from data and auxiliaries; S becomes the dual (if split).
@@ -247,31 +282,70 @@ def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped
     Minimises the least-squares part plus all quadratic terms exactly: a system that is block tridiagonal
     over slices, with R x R blocks that are the same for every column.
     """
-    B, S, Y, T, f = ev.B[i], ev.S[i], ev.Y[i], ev.T[i], span.scratch
-    R, K, o, w = B.shape[0], B.shape[1], span.first, span.width
+    B, f = ev.B[i], span.scratch
+    K, o, w = B.shape[1], span.first, span.width
     zero = np.uint64(0)
     for k in range(K):
         before = max(k - 1, 0)
         coupling = quad.off[before] if k > 0 else 0.0
-        if span.split and not ev.explicit[i, k]:
-            mix(f, S, T, Place(_ZERO, zero, k, o, k, w))
-        for r in range(R):
-            c, h = C[r, k], half_rho[k]
-            if span.split:
-                if ev.explicit[i, k]:
-                    for j in range(w):
-                        f[r, 0, j] = Y[r, k, o + j]
-                for j in range(w):
-                    dual = S[r, k, o + j] - f[r, 0, j]
-                    f[r, 0, j] = G[r, k, o + j] * c + h * (f[r, 0, j] - dual) + coupling * B[r, before, o + j]
-                    S[r, k, o + j] = dual
-            else:
-                for j in range(w):
-                    f[r, 0, j] = G[r, k, o + j] * c + coupling * B[r, before, o + j]
+        right_side(ev, i, G, Pull(k, C, half_rho[k], coupling, before), span)
         mix(B, f, E, Place(k, o, _ZERO, zero, k, w))
     for k in range(K - 2, -1, -1):
         if quad.off[k] > 0.0:
             add_mixed(B, B, E, Place(k, o, k + 1, o, k, w), quad.off[k], _ZERO)
+
+
+class Ring(NamedTuple):
+    """What closes the chain of slices: with W = (I, 0, ..., 0, -I), the solution loses Z_k t."""
+
+    Z: Array  # (K, R, R)  transposed slices of (chain)^-1 W'
+    S: Array  # (1, R, R)  (I / closing + W Z)^-1
+    t: Array  # (R, 2, width)  room for S (b_0 - b_last)
+
+
+@part
+def prepare_ring(ring, E, quad):  # type: ignore[no-untyped-def]
+    """Fill Z and S from the inverses of the chain: the ends' coupling changes the matrix by rank R only."""
+    Z, S = ring.Z, ring.S[0]
+    K, R = E.shape[0], E.shape[1]
+    f = np.empty((R, R))
+    for k in range(K):
+        for r in range(R):
+            for s in range(R):
+                f[r, s] = quad.off[k - 1] * Z[k - 1, s, r] if k > 0 else 0.0
+            if k == 0:
+                f[r, r] += 1.0
+            if k == K - 1:
+                f[r, r] -= 1.0
+        for r in range(R):
+            for s in range(R):
+                entry = 0.0
+                for m in range(R):
+                    entry += E[k, r, m] * f[m, s]
+                Z[k, s, r] = entry
+    for k in range(K - 2, -1, -1):
+        for r in range(R):
+            for s in range(R):
+                for m in range(R):
+                    Z[k, s, r] += quad.off[k] * E[k, r, m] * Z[k + 1, s, m]
+    for r in range(R):
+        for s in range(R):
+            S[r, s] = Z[0, s, r] - Z[K - 1, s, r]
+        S[r, r] += 1.0 / quad.closing
+    invert_spd(S)
+
+
+@part
+def close_ring(B, ring, o, w):  # type: ignore[no-untyped-def]
+    """Turn the solution of the chain into that of the ring, on neighbouring columns of B (R, K, J)."""
+    R, K = B.shape[0], B.shape[1]
+    t, zero = ring.t, np.uint64(0)
+    for r in range(R):
+        for j in range(w):
+            t[r, 1, j] = B[r, 0, o + j] - B[r, K - 1, o + j]
+    mix(t, t, ring.S, Place(_ZERO, zero, _ONE, zero, _ZERO, w))
+    for k in range(K):
+        add_mixed(B, t, ring.Z, Place(k, o, _ZERO, zero, k, w), -1.0, _ZERO)
 
 
 @part
@@ -472,6 +546,7 @@ def update_batch(ev, active, G, N, C, rho, quad, rounds):  # type: ignore[no-unt
     half_rho = np.empty(K)
     width = min(J, _BLOCK)
     f = np.empty((R, 1, width), ev.B.dtype)
+    ring = Ring(np.empty((K, R, R)), np.empty((1, R, R)), np.empty((R, 2, width), ev.B.dtype))
     small = np.zeros((5, R, R, K))
     sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
     for p in range(active.shape[0]):
@@ -482,11 +557,15 @@ def update_batch(ev, active, G, N, C, rho, quad, rounds):  # type: ignore[no-unt
                 for s in range(R):
                     sw.V[r, s, k] = 1.0 if r == s else 0.0
         slice_inverses(E, N[p], C[p], half_rho, quad)
+        if quad.closing > 0.0:
+            prepare_ring(ring, E, quad)
         while rounds.done[p] < rounds.wanted:
             clear(sw.M)
             for first in range(0, J, width):
                 span = Span(np.uint64(first), np.uint64(min(width, J - first)), rounds.split, f)
                 solve_rows(ev, i, G[p], C[p], E, half_rho, quad, span)
+                if quad.closing > 0.0:
+                    close_ring(ev.B[i], ring, span.first, span.width)
                 if rounds.split:
                     add_dual(ev, i, sw.M, span)
             rounds.done[p] += 1
@@ -502,7 +581,7 @@ def update_batch(ev, active, G, N, C, rho, quad, rounds):  # type: ignore[no-unt
 def summarise_batch(B, active, G, quad, out):  # type: ignore[no-untyped-def]
     """Fill `out` (all zero) with what the other blocks need to know of the active starts' patterns."""
     R, K, J = B.shape[1:]
-    o, w = np.uint64(0), np.uint64(J)
+    o, w, closing = np.uint64(0), np.uint64(J), quad.closing
     for p in range(active.shape[0]):
         X, Gp, gram = B[active[p]], G[p], out.gram[p]
         for k in range(K):
@@ -511,16 +590,20 @@ def summarise_batch(B, active, G, quad, out):  # type: ignore[no-untyped-def]
             excess = quad.diagonal[k] - coupling - (quad.off[k] if k < K - 1 else 0.0)
             add_gram(gram, X, k, o, w)
             for r in range(R):
-                cross, step = 0.0, 0.0
+                cross, step, round_trip = 0.0, 0.0, 0.0
                 for j in range(J):
                     b = X[r, k, j]
                     change = b - X[r, before, j]
                     cross += Gp[r, k, j] * b
                     step += change * change
+                if closing > 0.0 and k == K - 1:
+                    for j in range(J):
+                        change = X[r, k, j] - X[r, 0, j]
+                        round_trip += change * change
                 norm = out.gram[p, k, r, r]
                 out.cross[p, r, k] = cross
                 out.norms[p, r] += norm
-                out.bands[p, r] += coupling * step + excess * norm
+                out.bands[p, r] += coupling * step + excess * norm + closing * round_trip
                 for s in range(r):
                     out.gram[p, k, r, s] = out.gram[p, k, s, r]
 
@@ -575,9 +658,14 @@ def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
     f = np.empty((R, 1, width), B.dtype)
     whole = B.reshape((1, R, K, J))
     ev = Evolving(whole, whole, whole, E, np.empty((1, K), np.uint8), E[0])
+    ring = Ring(np.empty((K, R, R)), np.empty((1, R, R)), np.empty((R, 2, width), B.dtype))
+    if quad.closing > 0.0:
+        prepare_ring(ring, E[0], quad)
     for first in range(0, J, width):
         span = Span(np.uint64(first), np.uint64(min(width, J - first)), False, f)
         solve_rows(ev, 0, F, np.ones((R, K)), E[0], half_rho, quad, span)
+        if quad.closing > 0.0:
+            close_ring(B, ring, span.first, span.width)
 
 
 @part
@@ -697,3 +785,252 @@ def solve_block(H, F, X, ridge, nonnegative):  # type: ignore[no-untyped-def]
                 break
             for r in range(R):
                 X[p, r, i] = x[r]
+
+
+class Observed(NamedTuple):
+    """What was observed of each column: its own cross products, and whom it is coupled to."""
+
+    H: Array  # (p, R (R + 1) / 2, K, J)  sum of a_i a_i' over the rows observed, pairs r <= s
+    joined: Array  # (K, J)  1 where column j is there in slices k and k + 1 (the last: in the last and first)
+
+
+class Columns(NamedTuple):
+    """Scratch of one start whose columns have systems of their own."""
+
+    E: Array  # (K, R, R, J)
+    work: Array  # (2, J)
+    ring: Array  # (K + 1, R, R, J), or empty: as Z and S of `Ring`, one for each column
+
+
+@part
+def invert_columns(H, work):  # type: ignore[no-untyped-def]
+    """Invert H[:, :, j] for all j, each symmetric positive definite, in place; loops run over columns."""
+    R, w = H.shape[0], np.uint64(H.shape[2])
+    for p in range(R):
+        for j in range(w):
+            work[0, j] = 1.0 / H[p, p, j]
+            H[p, p, j] = 1.0
+        for s in range(R):
+            for j in range(w):
+                H[p, s, j] *= work[0, j]
+        for i in range(R):
+            if i != p:
+                for j in range(w):
+                    work[1, j] = H[i, p, j]
+                    H[i, p, j] = 0.0
+                for s in range(R):
+                    for j in range(w):
+                        H[i, s, j] -= work[1, j] * H[p, s, j]
+
+
+@part
+def column_inverses(cols, H, C, half_rho, quad, joined):  # type: ignore[no-untyped-def]
+    """As `slice_inverses`, with cross products and couplings of each column's own."""
+    E, work = cols.E, cols.work
+    K, R, w = E.shape[0], E.shape[1], np.uint64(E.shape[3])
+    for k in range(K):
+        before = quad.off[k - 1] if k > 0 else 0.0
+        after = quad.off[k] if k < K - 1 else 0.0
+        own = half_rho[k] + quad.diagonal[k] - before - after + 1e-300
+        q = 0
+        for r in range(R):
+            for s in range(r, R):
+                c = C[r, k] * C[s, k]
+                for j in range(w):
+                    E[k, r, s, j] = c * H[q, k, j]
+                if r == s:
+                    for j in range(w):
+                        E[k, r, r, j] += own + after * joined[k, j]
+                if before > 0.0:
+                    last = k - 1
+                    for j in range(w):
+                        f = before * joined[last, j]
+                        E[k, r, s, j] -= f * f * E[last, r, s, j]
+                    if r == s:
+                        for j in range(w):
+                            E[k, r, r, j] += before * joined[last, j]
+                for j in range(w):
+                    E[k, s, r, j] = E[k, r, s, j]
+                q += 1
+        invert_columns(E[k], work)
+
+
+@part
+def times_columns(out, k_to, X, k_from, M):  # type: ignore[no-untyped-def]
+    """out[r, k_to, j] = sum_s M[r, s, j] X[s, k_from, j] for all columns j."""
+    R, w = M.shape[0], np.uint64(M.shape[2])
+    for r in range(R):
+        for j in range(w):
+            out[r, k_to, j] = M[r, 0, j] * X[0, k_from, j]
+        for s in range(1, R):
+            for j in range(w):
+                out[r, k_to, j] += M[r, s, j] * X[s, k_from, j]
+
+
+@part
+def chain_of_columns(B, f, E, k, off, joined, carried):  # type: ignore[no-untyped-def]
+    """Backward step of slice k: B[:, k] += off joined E_k B[:, k + 1], column by column."""
+    R, w = B.shape[0], np.uint64(B.shape[2])
+    for r in range(R):
+        for j in range(w):
+            f[r, 0, j] = off * joined[k, j] * B[r, k + 1, j]
+    times_columns(carried, 0, f, 0, E[k])
+    for r in range(R):
+        for j in range(w):
+            B[r, k, j] += carried[r, 0, j]
+
+
+@part
+def prepare_column_rings(cols, quad, joined, f, carried):  # type: ignore[no-untyped-def]
+    """As `prepare_ring` for each column: Z in ring[:K] (not transposed), S in ring[K]."""
+    E, ring = cols.E, cols.ring
+    K, R, w = E.shape[0], E.shape[1], np.uint64(E.shape[3])
+    for s in range(R):
+        Z = ring[:K, :, s].transpose((1, 0, 2))  # (R, K, J): answers to W's column s
+        for k in range(K):
+            for r in range(R):
+                for j in range(w):
+                    f[r, 0, j] = quad.off[k - 1] * joined[k - 1, j] * Z[r, k - 1, j] if k > 0 else 0.0
+            for j in range(w):
+                f[s, 0, j] += (1.0 if k == 0 else 0.0) - (1.0 if k == K - 1 else 0.0)
+            times_columns(Z, k, f, 0, E[k])
+        for k in range(K - 2, -1, -1):
+            if quad.off[k] > 0.0:
+                chain_of_columns(Z, f, E, k, quad.off[k], joined, carried)
+    for r in range(R):
+        for s in range(R):
+            for j in range(w):
+                ring[K, r, s, j] = ring[0, r, s, j] - ring[K - 1, r, s, j]
+        for j in range(w):
+            # A column that is not there at both ends has no ring: its S is as good as zero.
+            ring[K, r, r, j] += 1.0 / quad.closing if joined[K - 1, j] > 0.0 else 1e300
+    invert_columns(ring[K], cols.work)
+
+
+@part
+def close_column_rings(B, ring, f, t):  # type: ignore[no-untyped-def]
+    """As `close_ring`, with Z and S of each column's own."""
+    R, K, w = B.shape[0], B.shape[1], np.uint64(B.shape[2])
+    for r in range(R):
+        for j in range(w):
+            f[r, 0, j] = B[r, 0, j] - B[r, K - 1, j]
+    times_columns(t, 0, f, 0, ring[K])
+    for k in range(K):
+        times_columns(f, 0, t, 0, ring[k])
+        for r in range(R):
+            for j in range(w):
+                B[r, k, j] -= f[r, 0, j]
+
+
+@part
+def solve_observed(ev, i, G, C, cols, half_rho, quad, at):  # type: ignore[no-untyped-def]
+    """New B of start i as in `solve_rows`, where every column has a system of its own."""
+    B, f, carried, joined = ev.B[i], at.span.scratch, at.carried, at.joined
+    R, K, w = B.shape[0], B.shape[1], np.uint64(B.shape[2])
+    for k in range(K):
+        right_side(ev, i, G, Pull(k, C, half_rho[k], 0.0, k), at.span)
+        before = k - 1
+        if k > 0 and quad.off[before] > 0.0:
+            for r in range(R):
+                for j in range(w):
+                    f[r, 0, j] += quad.off[before] * joined[before, j] * B[r, before, j]
+        times_columns(B, k, f, 0, cols.E[k])
+    for k in range(K - 2, -1, -1):
+        if quad.off[k] > 0.0:
+            chain_of_columns(B, f, cols.E, k, quad.off[k], joined, carried)
+    if quad.closing > 0.0:
+        close_column_rings(B, cols.ring, f, carried)
+
+
+class Wide(NamedTuple):
+    """All columns at once, and room for two slices of them."""
+
+    span: Span
+    carried: Array  # (R, 1, J)
+    joined: Array  # (K, J)
+
+
+@kernel
+def update_observed_batch(ev, active, G, observed, C, rho, quad, rounds):  # type: ignore[no-untyped-def]
+    """As `update_batch`, from what was observed of each column."""
+    R, K, J = ev.B.shape[1:]
+    cols = Columns(
+        np.empty((K, R, R, J)),
+        np.empty((2, J)),
+        np.empty((K + 1 if quad.closing > 0.0 else 0, R, R, J)),
+    )
+    half_rho = np.empty(K)
+    f, carried = np.empty((R, 1, J), ev.B.dtype), np.empty((R, 1, J), ev.B.dtype)
+    span = Span(np.uint64(0), np.uint64(J), rounds.split, f)
+    at = Wide(span, carried, observed.joined)
+    small = np.zeros((5, R, R, K))
+    sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
+    for p in range(active.shape[0]):
+        i = active[p]
+        for k in range(K):
+            half_rho[k] = 0.5 * rho[p, k]
+            for r in range(R):
+                for s in range(R):
+                    sw.V[r, s, k] = 1.0 if r == s else 0.0
+        column_inverses(cols, observed.H[p], C[p], half_rho, quad, observed.joined)
+        if quad.closing > 0.0:
+            prepare_column_rings(cols, quad, observed.joined, f, carried)
+        while rounds.done[p] < rounds.wanted:
+            clear(sw.M)
+            solve_observed(ev, i, G[p], C[p], cols, half_rho, quad, at)
+            if rounds.split:
+                add_dual(ev, i, sw.M, span)
+            rounds.done[p] += 1
+            if rounds.split:
+                if not factorise_grams(sw.M, sw.L, sw.Linv, rounds.collinear):
+                    ev.explicit[i, 0] = UNSWEPT
+                    break
+                small_polars(sw, ev.Delta[i])
+                finish_sweep(ev, i, rho[p], sw)
+
+
+@kernel
+def summarise_observed_batch(B, active, observed, quad, systems, bands):  # type: ignore[no-untyped-def]
+    """Fill `systems` (p, K, R, R), the strengths' own, and `bands` (p, R) as in `Summary`."""
+    R, K, J = B.shape[1:]
+    w = np.uint64(J)
+    joined = observed.joined
+    for p in range(active.shape[0]):
+        X, H = B[active[p]], observed.H[p]
+        for k in range(K):
+            before = max(k - 1, 0)
+            coupling = quad.off[before] if k > 0 else 0.0
+            own = quad.diagonal[k] - coupling - (quad.off[k] if k < K - 1 else 0.0)
+            closing = quad.closing if k == K - 1 else 0.0
+            q = 0
+            for r in range(R):
+                total = 0.0
+                for j in range(w):
+                    b = X[r, k, j]
+                    change, trip = b - X[r, before, j], b - X[r, 0, j]
+                    total += own * b * b + coupling * joined[before, j] * change * change
+                    total += closing * joined[k, j] * trip * trip
+                bands[p, r] += total
+                for s in range(r, R):
+                    entry = 0.0
+                    for j in range(w):
+                        entry += H[q, k, j] * X[r, k, j] * X[s, k, j]
+                    systems[p, k, r, s] = systems[p, k, s, r] = entry
+                    q += 1
+
+
+@kernel
+def solve_quadratic_observed(B, F, H, C, half_rho, quad, joined):  # type: ignore[no-untyped-def]
+    """As `solve_quadratic`, from what was observed of each column: H is (R (R + 1) / 2, K, J)."""
+    R, K, J = B.shape
+    ring = np.empty((K + 1 if quad.closing > 0.0 else 0, R, R, J))
+    cols = Columns(np.empty((K, R, R, J)), np.empty((2, J)), ring)
+    f, carried = np.empty((R, 1, J), B.dtype), np.empty((R, 1, J), B.dtype)
+    column_inverses(cols, H, C, half_rho, quad, joined)
+    if quad.closing > 0.0:
+        prepare_column_rings(cols, quad, joined, f, carried)
+    whole = B.reshape((1, R, K, J))
+    unused = np.empty((1, K, R, R))
+    ev = Evolving(whole, whole, whole, unused, np.empty((1, K), np.uint8), unused[0])
+    at = Wide(Span(np.uint64(0), np.uint64(J), False, f), carried, joined)
+    solve_observed(ev, 0, F, np.ones((R, K)), cols, half_rho, quad, at)

@@ -7,18 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray
+from tparafac2.data import Factors, FilledData, FloatArray
 from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
 from tparafac2.solver.finish import CANCELLATION, finish
 from tparafac2.solver.kernels import Summary
 from tparafac2.solver.momentum import Momentum
-from tparafac2.solver.patterns import PatternBlock, pattern_block, summarise
+from tparafac2.solver.patterns import PatternBlock, pattern_block
 from tparafac2.solver.problem import Problem, Terms
 from tparafac2.solver.rows import RowBlock, Starts
 from tparafac2.solver.run import Run, Start, Trace
 from tparafac2.solver.settings import Settings
 from tparafac2.solver.status import Status
 from tparafac2.solver.stopping import StopRule, WeightRule
+from tparafac2.solver.views import Patterns, View, summarise, view_of
 
 
 class Info(NamedTuple):
@@ -86,6 +87,7 @@ class Batch:
         B = np.ascontiguousarray(np.stack([start.B.transpose(2, 0, 1) for start in starts]), dtype=dtype)
         self.G = np.empty_like(B)
         self.patterns: PatternBlock = pattern_block(B, problem, settings)
+        self.view: View = view_of(problem.data)
         self.momentum = Momentum(n, settings.momentum)
         self.stop_rule = StopRule(n, settings)
         self.weights = WeightRule(n, settings)
@@ -106,12 +108,12 @@ class Batch:
         active, problem = self.active, self.problem
         p = len(active)
         At, C = self.loadings.values[active], self.strengths.values[active]
-        G = problem.data.project(At, out=self.G[:p])
+        G, observed = self.view.columns(self._model(At, C), self.G[:p])
         N = At @ At.transpose(0, 2, 1)
-        self.patterns.update(active, G, N, C, self.weights.weight[active])
-        summary = summarise(self.patterns.B, active, G, problem)
+        self.patterns.update(active, G, N, C, self.weights.weight[active], observed)
+        summary, systems = self.view.summarise(self._patterns(), G, N, observed)
         if not problem.fixed_strengths:
-            self.strengths.update(active, N[:, None] * summary.gram, summary.cross)
+            self.strengths.update(active, systems, summary.cross)
             C = self.strengths.values[active]
         # W = B D takes the place of G, which is not needed any more.
         if p == len(self.patterns.B):
@@ -119,13 +121,11 @@ class Batch:
         else:
             for slot, i in enumerate(active):
                 np.multiply(self.patterns.B[i], C[slot][:, :, None], out=G[slot], casting="same_kind")
-        accumulated = problem.data.accumulate(G)
-        D = C.transpose(0, 2, 1)
-        H = (summary.gram * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)
-        self.loadings.update(active, H[:, None], accumulated)
+        F, H = self.view.rows(Factors(At, self.patterns.B, C), G, summary.gram)
+        self.loadings.update(active, H, F)
         At = self.loadings.values[active]
         N = At @ At.transpose(0, 2, 1)
-        sse = problem.data.norm_squared - 2.0 * (accumulated * At).sum(axis=(1, 2)) + (H * N).sum(axis=(1, 2))
+        sse = self.view.sse(At, G, F, H)
         self._replace_cancelled(sse, At, G)
         return self._rescale_and_carry(sse, N, summary)
 
@@ -167,10 +167,19 @@ class Batch:
         B = self.patterns.B[i].transpose(1, 2, 0).astype(np.float64)
         return Run(A, B, C, self.status[i], self._trace(i), tuple(np.flatnonzero(self.vanished[i]).tolist()))
 
+    def _model(self, At: FloatArray, C: FloatArray) -> Factors:
+        """The model of the active starts; their patterns are copied out only for data that look at them."""
+        B = self.patterns.B
+        copied = isinstance(self.problem.data, FilledData) and len(self.active) < len(B)
+        return Factors(At, B[self.active] if copied else B, C)
+
+    def _patterns(self) -> Patterns:
+        return Patterns(self.patterns.B, self.active, self.problem.quadratics)
+
     def _balance_start(self) -> None:
         """Only the product of the norm penalties matters, so it must not matter to the first step either."""
         At = self.loadings.values
-        summary = summarise(self.patterns.B, self.active, np.zeros_like(self.G), self.problem)
+        summary = summarise(self._patterns(), np.zeros_like(self.G))
         costs, sizes = self._costs(At @ At.transpose(0, 2, 1), summary)
         scales, at_rest = best_scaling(costs, sizes), np.zeros(len(At))
         self.loadings.carry(self.active, scales.a, at_rest)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tparafac2.data import FloatArray
 from tparafac2.penalties import Parafac2, proximal
 from tparafac2.solver import kernels
-from tparafac2.solver.kernels import Before, Evolving, Rounds, Summary
+from tparafac2.solver.kernels import Before, Evolving, Observed, Rounds
 from tparafac2.solver.problem import Problem
 from tparafac2.solver.rows import Starts
 from tparafac2.solver.settings import Settings
@@ -19,8 +19,19 @@ class PatternBlock(Protocol):
 
     B: FloatArray
 
-    def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
-        """Write new patterns of the active starts, from G (p, R, K, J), N = A'A (p, R, R) and C (p, R, K)."""
+    def update(
+        self,
+        active: Starts,
+        G: FloatArray,
+        N: FloatArray,
+        C: FloatArray,
+        weight: FloatArray,
+        observed: Observed | None = None,
+    ) -> None:
+        """Write new patterns of the active starts, from G (p, R, K, J), N = A'A (p, R, R) and C (p, R, K).
+
+        Where entries are missing, `observed` has for each column what N is for all otherwise.
+        """
 
     def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """Rescale the components, extrapolate what is carried, and give ||B - aux|| (largest over terms)."""
@@ -32,20 +43,17 @@ class PatternBlock(Protocol):
         """Value of a split term at start i, in all or at one component."""
 
 
-def slice_weights(N: FloatArray, C: FloatArray, weight: FloatArray, floor: float) -> NDArray[np.float64]:
-    """rho_k = s * trace(D_k N D_k) / R for every start, with a floor."""
-    trace = (np.diagonal(N, axis1=1, axis2=2)[:, :, None] * C * C).sum(axis=1)
+def slice_weights(
+    N: FloatArray, C: FloatArray, weight: FloatArray, floor: float, observed: Observed | None = None
+) -> NDArray[np.float64]:
+    """rho_k = s * trace(D_k N D_k) / R for every start, with a floor; N is what was observed, on average."""
+    sizes = np.diagonal(N, axis1=1, axis2=2)[:, :, None]
+    if observed is not None:
+        first, second = np.triu_indices(N.shape[1])
+        sizes = observed.H[:, first == second].mean(axis=3)
+    trace = (sizes * C * C).sum(axis=1)
     least = floor * trace.mean(axis=1, keepdims=True) + 1e-300
     return np.asarray(weight[:, None] * np.maximum(trace, least) / N.shape[1])
-
-
-def summarise(B: FloatArray, active: Starts, G: FloatArray, problem: Problem) -> Summary:
-    """What the other blocks need to know of the patterns of the active starts."""
-    R, K = B.shape[1:3]
-    p = len(active)
-    out = Summary(np.zeros((p, K, R, R)), np.zeros((p, R, K)), np.zeros((p, R)), np.zeros((p, R)))
-    kernels.summarise_batch(B, active, G, problem.quadratics, out)
-    return out
 
 
 class FusedPatterns:
@@ -64,16 +72,28 @@ class FusedPatterns:
         self.explicit = np.ones((n, K), np.uint8)
         self.Delta = np.stack([_first_delta(B[i]) for i in range(n)])
 
-    def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
+    def update(
+        self,
+        active: Starts,
+        G: FloatArray,
+        N: FloatArray,
+        C: FloatArray,
+        weight: FloatArray,
+        observed: Observed | None = None,
+    ) -> None:
         """See PatternBlock."""
         rho = np.zeros((len(active), C.shape[2]))
         if self.split:
-            rho = slice_weights(N, C, weight, self.floor)
+            rho = slice_weights(N, C, weight, self.floor, observed)
         limit = 0.1 * float(np.sqrt(np.finfo(self.B.dtype).eps))
         rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.split, limit)
         while (rounds.done < self.rounds).any():
             before = rounds.done.copy()
-            kernels.update_batch(self._arrays(), active, G, N, C, rho, self.problem.quadratics, rounds)
+            rest = (C, rho, self.problem.quadratics, rounds)
+            if observed is None:
+                kernels.update_batch(self._arrays(), active, G, N, *rest)
+            else:
+                kernels.update_observed_batch(self._arrays(), active, G, observed, *rest)
             left = self.split & (rounds.done > before) & (self.explicit[active, 0] == kernels.UNSWEPT)
             for p in np.flatnonzero(left):
                 self._careful_sweep(int(active[p]), rho[p])
@@ -120,13 +140,31 @@ class StaticPatterns:
         self.B = B
         self.ridge = float(problem.b.diagonal.sum())
 
-    def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
+    def update(
+        self,
+        active: Starts,
+        G: FloatArray,
+        N: FloatArray,
+        C: FloatArray,
+        weight: FloatArray,
+        observed: Observed | None = None,
+    ) -> None:
         """See PatternBlock."""
-        H = N * (C @ C.transpose(0, 2, 1))
-        trace = np.trace(H, axis1=1, axis2=2)[:, None, None]
-        H = H + (self.ridge + 1e-15 * trace + 1e-300) * np.eye(N.shape[1])
         right = np.einsum("prkj,prk->prj", G, C)
-        self.B[active] = np.linalg.solve(H, right)[:, :, None, :]
+        if observed is None:
+            H = N * (C @ C.transpose(0, 2, 1))
+            solution = np.linalg.solve(self._lifted(H), right)
+        else:
+            systems = self._lifted(_static_systems(observed.H, C))
+            solution = np.linalg.solve(systems, right.transpose(0, 2, 1)[..., None])[..., 0].transpose(
+                0, 2, 1
+            )
+        self.B[active] = solution[:, :, None, :]
+
+    def _lifted(self, H: FloatArray) -> FloatArray:
+        """With the ridge, and a trace of the unit matrix for components that are not there."""
+        trace = np.trace(H, axis1=-2, axis2=-1)[..., None, None]
+        return np.asarray(H + (self.ridge + 1e-15 * trace + 1e-300) * np.eye(H.shape[-1]))
 
     def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """See PatternBlock."""
@@ -139,6 +177,16 @@ class StaticPatterns:
     def split_value(self, i: int, term: int, component: int | None) -> float:
         """Being static is a constraint: it has no value."""
         return 0.0
+
+
+def _static_systems(H: FloatArray, C: FloatArray) -> FloatArray:
+    """sum_k (c_k c_k') * H_kj for every column j: (p, J, R, R)."""
+    R = C.shape[1]
+    first, second = np.triu_indices(R)
+    packed = np.einsum("pqkj,pqk->pjq", H, C[:, first] * C[:, second])
+    systems = np.empty((*packed.shape[:2], R, R))
+    systems[..., first, second] = systems[..., second, first] = packed
+    return systems
 
 
 class SplitPatterns:
@@ -154,18 +202,29 @@ class SplitPatterns:
         self._before = [array.copy() for array in (*self.aux, *self.dual)]
         self.states: list[list[Any]] = [[None] * len(B) for _ in self.terms]
 
-    def update(self, active: Starts, G: FloatArray, N: FloatArray, C: FloatArray, weight: FloatArray) -> None:
+    def update(
+        self,
+        active: Starts,
+        G: FloatArray,
+        N: FloatArray,
+        C: FloatArray,
+        weight: FloatArray,
+        observed: Observed | None = None,
+    ) -> None:
         """See PatternBlock."""
-        rho = slice_weights(N, C, weight, self.settings.weight_floor)
+        rho = slice_weights(N, C, weight, self.settings.weight_floor, observed)
         for p, i in enumerate(active):
             right = (G[p] * C[p][:, :, None]).astype(self.B.dtype, copy=False)
             half = 0.5 * rho[p][None, :, None]
             for _ in range(self.settings.inner):
                 pull = sum(aux[i] - dual[i] for aux, dual in zip(self.aux, self.dual))
                 target = np.ascontiguousarray(right + half * pull, dtype=self.B.dtype)
-                kernels.solve_quadratic(
-                    self.B[i], target, N[p], C[p], 0.5 * len(self.terms) * rho[p], self.problem.quadratics
-                )
+                half_rho, quadratics = 0.5 * len(self.terms) * rho[p], self.problem.quadratics
+                if observed is None:
+                    kernels.solve_quadratic(self.B[i], target, N[p], C[p], half_rho, quadratics)
+                else:
+                    H, joined = observed.H[p], observed.joined
+                    kernels.solve_quadratic_observed(self.B[i], target, H, C[p], half_rho, quadratics, joined)
                 if self._prox(int(i), rho[p]) < self.settings.inner_tol:
                     break
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tparafac2.data import FloatArray, SliceData
-from tparafac2.penalties import Parafac2, Penalty, Quadratic, Static
+from tparafac2.penalties import Bands, Parafac2, Penalty, Quadratic, Static
 from tparafac2.solver.kernels import Quadratics
 
 
@@ -47,7 +47,8 @@ class Terms:
     Attributes
     ----------
     diagonal, off : ndarray
-        All absorbed quadratic terms together, as bands over the leading index.
+    closing : float
+        All absorbed quadratic terms together, as bands over the leading index, and a coupling of the ends.
     splits : tuple of penalties
         Terms that get an auxiliary variable each.
     everything : tuple of penalties
@@ -56,6 +57,7 @@ class Terms:
 
     diagonal: FloatArray
     off: FloatArray
+    closing: float
     splits: tuple[Scaled, ...]
     everything: tuple[Scaled, ...]
 
@@ -76,26 +78,27 @@ class Terms:
 
 def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) -> Terms:
     """Absorb what is quadratic (with coupling between neighbours only where the mode allows it)."""
-    diagonal, off = np.zeros(n), np.zeros(max(n - 1, 0))
+    diagonal, off, closing = np.zeros(n), np.zeros(max(n - 1, 0)), 0.0
     splits: list[Scaled] = []
     for term in terms:
         bands = _bands(term, n)
-        couples = bands is not None and bool(bands[1].any())
+        couples = bands is not None and bool(bands.off.any() or bands.closing)
         # The paper too has plain norm penalties in its least squares; coupling gets an auxiliary there.
         if bands is None or (couples and not (absorb and coupled)):
             splits.append(term)
         else:
-            diagonal += bands[0]
-            off += bands[1]
-    return Terms(diagonal, off, tuple(splits), tuple(terms))
+            diagonal += bands.diagonal
+            off += bands.off
+            closing += bands.closing
+    return Terms(diagonal, off, closing, tuple(splits), tuple(terms))
 
 
-def _bands(term: Scaled, n: int) -> tuple[FloatArray, FloatArray] | None:
+def _bands(term: Scaled, n: int) -> Bands | None:
     if not isinstance(term.penalty, Quadratic):
         return None
     ratio = (term.unit / term.norm) ** 2
-    diagonal, off = term.penalty.bands(n)
-    return np.asarray(diagonal) * ratio, np.asarray(off) * ratio
+    diagonal, off, closing = Bands(*term.penalty.bands(n))
+    return Bands(np.asarray(diagonal) * ratio, np.asarray(off) * ratio, float(closing) * ratio)
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class Problem:
     @property
     def quadratics(self) -> Quadratics:
         """Absorbed terms on the patterns, for the kernels."""
-        return Quadratics(self.b.diagonal, self.b.off)
+        return Quadratics(self.b.diagonal, self.b.off, self.b.closing)
 
     @property
     def static(self) -> bool:

@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from tparafac2.data import Compressed, FloatArray, SliceData
+from tparafac2.data import (
+    Compressed,
+    DenseData,
+    FloatArray,
+    IncompleteData,
+    SliceData,
+    SparseData,
+)
+from tparafac2.data.filling import first_fill
 from tparafac2.solver import Start
 
 
@@ -45,17 +53,45 @@ def uniform_start(seed: np.random.SeedSequence, shape: tuple[int, int, int], ran
 
 def svd_start(data: SliceData, rank: int) -> Start:
     """Loadings from the leading directions of all slices together, patterns by projection, even strengths."""
+    if isinstance(data, IncompleteData):
+        data = DenseData(first_fill(data.values), data.scale)
     K, I, J = data.shape
+    if isinstance(data, SparseData) and rank + 1 < I:
+        A = _fill_up(_leading_directions(data, rank), rank)
+        B = data.project(np.ascontiguousarray(A.T)[None])[0].astype(np.float64)
+        return Start(A, B.transpose(1, 2, 0), np.ones((K, rank)))
     basis = np.eye(I)[None]
     G = data.project(basis).astype(np.float64)  # (1, I, K, J): the data themselves
     flat = G.reshape(I, K * J)
     _, vectors = np.linalg.eigh(flat @ flat.T)
-    A = np.zeros((I, rank))
-    leading = vectors[:, ::-1][:, :rank]
-    A[:, : leading.shape[1]] = leading
-    A[:, leading.shape[1] :] = np.random.default_rng(0).random((I, rank - leading.shape[1]))
+    A = _fill_up(vectors[:, ::-1][:, :rank], rank)
     B = (A.T @ flat).reshape(rank, K, J).transpose(1, 2, 0)
     return Start(A, B, np.ones((K, rank)))
+
+
+def _leading_directions(data: SliceData, rank: int) -> FloatArray:
+    """Leading left singular vectors of all slices side by side, by products with the data alone."""
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    I = data.shape[1]
+
+    def times_its_transpose(a: FloatArray) -> FloatArray:
+        return data.accumulate(data.project(a.reshape(1, 1, I))).reshape(I)
+
+    squared = LinearOperator((I, I), matvec=times_its_transpose, dtype=np.float64)
+    begin = np.random.default_rng(0).random(I)
+    try:
+        _, vectors = eigsh(squared, rank, v0=begin, tol=float(np.finfo(data.dtype).eps))
+    except ArpackNoConvergence as stopped:  # a start needs no more than those that were found
+        vectors = stopped.eigenvectors
+    return np.asarray(vectors, dtype=np.float64)[:, ::-1]
+
+
+def _fill_up(leading: FloatArray, rank: int) -> FloatArray:
+    A = np.zeros((len(leading), rank))
+    A[:, : leading.shape[1]] = leading
+    A[:, leading.shape[1] :] = np.random.default_rng(0).random((len(A), rank - leading.shape[1]))
+    return A
 
 
 def fit_size(start: Start, *, fixed_strengths: bool) -> Start:
@@ -71,17 +107,15 @@ def fit_size(start: Start, *, fixed_strengths: bool) -> Start:
     return Start(start.A * part, start.B * part, start.C if fixed_strengths else start.C * part)
 
 
-def prepare(
-    start: Start, widths: Sequence[int] | None, compressed: Compressed, *, signed: tuple[bool, bool]
-) -> Start:
+def prepare(start: Start, data: SliceData, compressed: Compressed, *, signed: tuple[bool, bool]) -> Start:
     """A start as the solver takes it: compressed, zero in the padding, without signs that are not allowed.
 
     Parameters
     ----------
     start : Start
         In the solver's units.
-    widths : sequence of int, optional
-        True widths of the slices where they differ.
+    data : SliceData
+        Says where there are no columns: beyond the widths of the slices, or where columns enter and leave.
     compressed : Compressed
     signed : (bool, bool)
         Whether loadings and strengths may be negative.
@@ -89,8 +123,10 @@ def prepare(
     A = start.A if signed[0] else np.abs(start.A)
     C = start.C if signed[1] else np.abs(start.C)
     B = np.array(start.B, dtype=np.float64)
-    for k, width in enumerate(widths or ()):
+    for k, width in enumerate(data.widths or ()):
         B[k, width:] = 0.0
+    if isinstance(data, IncompleteData) and data.present is not None:
+        B[~data.present] = 0.0
     return Start(compressed.compress_loadings(A), compressed.compress_patterns(B), C)
 
 

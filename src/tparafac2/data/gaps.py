@@ -1,0 +1,91 @@
+"""Which entries are missing, and whether what is left can be decomposed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data.labels import Labels
+
+Mask = NDArray[np.bool_]
+
+
+def missing_entries(
+    slices: Sequence[NDArray[Any]], given: Sequence[object], mask: object
+) -> list[Mask] | None:
+    """Where entries are missing: NaN, masked, or False in `mask`; None if nowhere.
+
+    Parameters
+    ----------
+    slices : sequence of real ndarrays (I, J_k)
+    given : sequence
+        The same slices as the user gave them, which may be masked arrays.
+    mask : array (K, I, J) or list of K arrays (I, J_k), optional
+        True where observed.
+
+    Examples
+    --------
+    >>> missing_entries([np.array([[1.0, np.nan]])], [None], None)
+    [array([[False,  True]])]
+    """
+    hidden = [_hidden(piece, original) for piece, original in zip(slices, given)]
+    if mask is not None:
+        for k, observed in enumerate(_read_mask(mask, slices)):
+            hidden[k] = hidden[k] | ~observed
+    return hidden if any(one.any() for one in hidden) else None
+
+
+def require_observed(observed: Mask, labels: Labels) -> None:
+    """Refuse data in which a row or a column, or everything, was never observed.
+
+    Parameters
+    ----------
+    observed : ndarray of bool (K, I, J)
+    labels : Labels
+    """
+    if not observed.any():
+        raise ValueError("every entry of X is missing: there is nothing to fit. Check X and mask.")
+    _, I, J = observed.shape
+    for mode, size, seen in (
+        ("rows", I, observed.any(axis=(0, 2))),
+        ("columns", J, observed.any(axis=(0, 1))),
+    ):
+        never = np.flatnonzero(~seen)
+        if len(never):
+            names = labels.coordinate("rows" if mode == "rows" else "columns", size)[never].tolist()
+            shown = ", ".join(map(repr, names[:5])) + (
+                f" and {len(names) - 5} more" if len(names) > 5 else ""
+            )
+            raise ValueError(
+                f"{len(names)} of {size} {mode} were never observed, at any time: {shown}. "
+                "Leave them out of X."
+            )
+
+
+def _brief(shapes: list[tuple[int, ...]]) -> str:
+    return ", ".join(dict.fromkeys(map(str, shapes)))
+
+
+def _hidden(piece: NDArray[Any], original: object) -> Mask:
+    hidden = np.isnan(piece) if piece.dtype.kind == "f" else np.zeros(piece.shape, dtype=bool)
+    if isinstance(original, np.ma.MaskedArray):
+        hidden = hidden | np.ma.getmaskarray(original)
+    return hidden
+
+
+def _read_mask(mask: object, slices: Sequence[NDArray[Any]]) -> list[Mask]:
+    values = getattr(mask, "values", mask)
+    pieces = list(values) if isinstance(values, list | tuple) else list(np.asarray(values))
+    read = [np.asarray(piece) for piece in pieces]
+    expected = [piece.shape for piece in slices]
+    if [piece.shape for piece in read] != expected:
+        got = [piece.shape for piece in read[:3]]
+        raise ValueError(
+            f"mask has {len(read)} slices of shape {_brief(got)}, but X has {len(expected)} of shape "
+            f"{_brief(expected[:3])}: give True or False for every entry of X, True where it was observed."
+        )
+    for piece in read:
+        if piece.dtype.kind != "b" and not np.isin(piece, (0, 1)).all():
+            raise ValueError("mask must hold True (observed) and False (missing) only, or 1 and 0.")
+    return [piece.astype(bool) for piece in read]

@@ -1,0 +1,178 @@
+"""Data with missing entries: filled in by the model as it goes (EM), or left out of every sum (exact)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data.dense import DenseData
+from tparafac2.data.filling import first_fill
+from tparafac2.data.interface import Factors, FloatArray
+from tparafac2.data.shapes import output_array, require_tail
+
+
+@dataclass(frozen=True, eq=False)
+class IncompleteData:
+    """What both ways of treating missing entries share.
+
+    Parameters
+    ----------
+    values : ndarray (I, K, J)
+        X / scale, C-contiguous, NaN where nothing was observed.
+    scale : float
+        Norm of what was observed of the user's X.
+    present : ndarray of bool (K, J), optional
+        Which columns there are at each time, where columns enter and leave; the patterns of others are zero.
+    """
+
+    values: FloatArray
+    scale: float = 1.0
+    present: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        held = self.values.view()
+        held.flags.writeable = False
+        object.__setattr__(self, "values", held)
+
+    @classmethod
+    def from_dense(cls, data: DenseData, present: NDArray[np.bool_] | None = None) -> Self:
+        """Take over dense data that hold NaN."""
+        return cls(data.values, data.scale, present)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of slices, rows and columns: (K, I, J)."""
+        I, K, J = self.values.shape
+        return K, I, J
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the held numbers, and of the products."""
+        return self.values.dtype
+
+    @property
+    def widths(self) -> None:
+        """All slices have the same columns."""
+
+    @cached_property
+    def norm_squared(self) -> float:
+        """Squared norm of what was observed: one, up to rounding."""
+        return float(np.nansum(np.square(self.values, dtype=np.float64)))
+
+    @cached_property
+    def observed_share(self) -> float:
+        """Share of the entries that were observed."""
+        return float(np.count_nonzero(~np.isnan(self.values)) / self.values.size)
+
+    def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
+        """Sum over k of ||X_k - A W_k'||^2 over what was observed, from the differences themselves."""
+        from tparafac2.data.missing_kernels import observed_sse
+
+        require_tail("At", At, self.values.shape[:1])
+        require_tail("W", W, self.values.shape[1:])
+        out = np.empty(len(At))
+        observed_sse(self.values, *self._alike(At, W), out)
+        return out
+
+    def _alike(self, *arrays: FloatArray) -> list[FloatArray]:
+        """One type and memory order for all: the kernels are compiled anew for every other."""
+        return [np.ascontiguousarray(array, dtype=self.dtype) for array in arrays]
+
+
+class FilledData(IncompleteData):
+    """EM: missing entries follow the current model of each start.
+
+    Before there is a model they follow row and column effects.
+
+    Examples
+    --------
+    >>> X = np.ones((2, 1, 2))
+    >>> X[0, 0, 0] = np.nan
+    >>> FilledData(X).project(np.ones((1, 1, 2))).round(6).tolist()
+    [[[[2.0, 2.0]]]]
+    """
+
+    def project(
+        self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+    ) -> FloatArray:
+        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
+        from tparafac2.data.missing_kernels import project_filled
+
+        if model is None:
+            return self._at_first.project(At, out=out)
+        require_tail("At", At, self.values.shape[:1])
+        out = output_array(out, (*At.shape[:2], *self.values.shape[1:]), self.dtype)
+        project_filled(self.values, *self._alike(At, model.B, model.C), out)
+        return out
+
+    def accumulate(
+        self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+    ) -> FloatArray:
+        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); the model is A W'."""
+        from tparafac2.data.missing_kernels import accumulate_filled
+
+        if model is None:
+            return self._at_first.accumulate(W, out=out)
+        require_tail("W", W, self.values.shape[1:])
+        out = output_array(out, (*W.shape[:2], self.values.shape[0]), self.dtype)
+        accumulate_filled(self.values, *self._alike(model.At, W), out)
+        return out
+
+    @cached_property
+    def _at_first(self) -> DenseData:
+        return DenseData(first_fill(self.values), self.scale)
+
+
+class ObservedData(IncompleteData):
+    """Exact: sums run over what was observed, so that every row and column has a system of its own.
+
+    Examples
+    --------
+    >>> X = np.ones((2, 1, 2))
+    >>> X[0, 0, 0] = np.nan
+    >>> data = ObservedData(X)
+    >>> data.project(np.ones((1, 1, 2))).tolist(), data.column_grams(np.ones((1, 1, 2))).tolist()
+    ([[[[1.0, 2.0]]]], [[[[1.0, 2.0]]]])
+    """
+
+    def project(
+        self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+    ) -> FloatArray:
+        """G (n, R, K, J) with the sum of x_ikj a_i over the observed i; `model` is ignored."""
+        return self._zeros_for_missing.project(At, out=out)
+
+    def accumulate(
+        self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+    ) -> FloatArray:
+        """The sum of x_ikj w_kj over the observed k and j, as (n, R, I); `model` is ignored."""
+        return self._zeros_for_missing.accumulate(W, out=out)
+
+    def column_grams(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """The sum of a_i a_i' over the observed i, for every column and slice: (n, R (R+1) / 2, K, J)."""
+        return self._mask.project(_pairs(At), out=out)
+
+    def row_grams(self, W: FloatArray) -> NDArray[np.float64]:
+        """The sum of w_kj w_kj' over the observed k and j, for every row: (n, I, R, R)."""
+        R = W.shape[1]
+        first, second = np.triu_indices(R)
+        grams = np.empty((len(W), self.values.shape[0], R, R))
+        for start in range(len(W)):  # one at a time: the pairs of one start are larger than the start itself
+            packed = self._mask.accumulate(_pairs(W[start : start + 1]))[0].T
+            grams[start][:, first, second] = grams[start][:, second, first] = packed
+        return grams
+
+    @cached_property
+    def _zeros_for_missing(self) -> DenseData:
+        return DenseData(np.nan_to_num(self.values, nan=0.0), self.scale)
+
+    @cached_property
+    def _mask(self) -> DenseData:
+        return DenseData((~np.isnan(self.values)).astype(self.dtype))
+
+
+def _pairs(factors: FloatArray) -> FloatArray:
+    """Products of all pairs r <= s of components: (n, R, ...) to (n, R (R+1) / 2, ...)."""
+    first, second = np.triu_indices(factors.shape[1])
+    return factors[:, first] * factors[:, second]

@@ -1,0 +1,277 @@
+"""The lines of a long table, read column by column; the first line that cannot be used is named."""
+
+from collections.abc import Hashable, Mapping
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data.interface import FloatArray
+
+# Lines are counted as in a CSV file, where the header is line 1.
+_FIRST_LINE = 2
+_SHOWN_NAMES = 20
+_LONGEST_SHOWN = 60
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty")
+
+
+class Coded(NamedTuple):
+    """One column of labels.
+
+    Attributes
+    ----------
+    codes : ndarray of int (n_lines,)
+        Position in `labels` of what each line has.
+    labels : ndarray
+        Every label once, in order.
+    appearance : ndarray of int
+        For each label how many others appear before it in the table.
+    """
+
+    codes: NDArray[np.intp]
+    labels: NDArray[Any]
+    appearance: NDArray[np.intp]
+
+
+def line_number(position: int) -> int:
+    """Line, as counted in a CSV file, of what is at this position of a column.
+
+    Examples
+    --------
+    >>> line_number(0)
+    2
+    """
+    return position + _FIRST_LINE
+
+
+def shown(label: object) -> str:
+    """Give a label as it stands in a sentence: text in quotes, dates without needless zeros, nothing long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(shown("Ann"), shown(np.int64(3)))
+    'Ann' 3
+    """
+    if isinstance(label, np.datetime64):
+        text = str(np.datetime_as_string(label, unit="auto"))
+    else:
+        text = repr(str(label)) if isinstance(label, str) else str(label)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+
+
+def as_frame(given: Any, asked: Mapping[str, Hashable]) -> Any:
+    """Make a DataFrame of what is given, which has to have lines and each of the columns asked for.
+
+    Parameters
+    ----------
+    given : DataFrame, or anything pandas.DataFrame takes
+    asked : mapping
+        Names of columns, by what they are for.
+
+    Examples
+    --------
+    >>> as_frame({"word": ["ice", "sun"]}, {"columns": "wrod"})
+    Traceback (most recent call last):
+    ValueError: columns='wrod' is not a column of the table; did you mean 'word'? It has 'word'.
+    """
+    import pandas as pd
+
+    try:
+        frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame(given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "a DataFrame is needed, or a dict of columns of equal length; "
+            f"pandas says of the {type(given).__name__} given: {error}"
+        ) from error
+    if not len(frame):
+        raise ValueError("the table has no lines: there is nothing to decompose.")
+    names = list(frame.columns)
+    for role, name in asked.items():
+        if name not in names:
+            raise ValueError(_unknown(role, name, frame))
+        if names.count(name) > 1:
+            raise ValueError(
+                f"the table has {names.count(name)} columns called {name!r}: rename one of them."
+            )
+    if len(set(asked.values())) < len(asked):
+        said = ", ".join(f"{role}={name!r}" for role, name in asked.items())
+        raise ValueError(f"{' and '.join(asked)} must be different columns; got {said}.")
+    return frame
+
+
+def read_labels(column: Any, role: str) -> Coded:
+    """Read row or column labels of any type; sorted, or in order of appearance where they cannot be.
+
+    Parameters
+    ----------
+    column : pandas Series
+    role : str
+        What the column is for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_labels(pd.Series(["sun", "ice", "sun"], dtype=object), "columns")
+    Coded(codes=array([1, 0, 1]), labels=array(['ice', 'sun'], dtype=object), appearance=array([1, 0]))
+    """
+    codes, found = _factorise(column, role)
+    labels = np.asarray(found)
+    order = _order(found, labels)
+    return Coded(_inverse(order)[codes], labels[order], order)
+
+
+def read_times(column: Any) -> Coded:
+    """Read times, which are numbers or dates, and put them in order.
+
+    Text is read as numbers if all of it can be, else as dates of the form 2024-12-31. Times with a zone
+    become UTC.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_times(pd.Series(["11", "2", "11"])).labels
+    array([ 2, 11])
+    """
+    codes, found = _factorise(column, "time")
+    times, usable = _as_times(found)
+    if not usable.all():
+        bad = int(np.argmin(usable))
+        raise ValueError(
+            f"line {_first_line(codes == bad)}: the time {shown(found[bad])} in {column.name!r} "
+            "cannot be read: times must be all numbers or all dates such as 2024-12-31 "
+            "(pandas.to_datetime reads other forms of dates)."
+        )
+    labels, places = np.unique(times, return_inverse=True)
+    return Coded(places[codes], labels, np.arange(len(labels)))
+
+
+def read_values(column: Any) -> FloatArray:
+    """Read real numbers; NaN, None and NA mean that the value is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_values(pd.Series([1, None, 3], dtype=object))
+    array([ 1., nan,  3.])
+    """
+    _require_reals(column)
+    values: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(values).any():
+        raise ValueError(
+            f"line {_first_line(np.isinf(values))}: the value in {column.name!r} is infinite: "
+            "replace it by a number, or by NaN if it is missing."
+        )
+    return values
+
+
+def _unknown(role: str, name: object, frame: Any) -> str:
+    import difflib
+
+    if name in frame.index.names:
+        return f"{role}={name!r} is a level of the table's index: make it a column with frame.reset_index()."
+    names = list(frame.columns)
+    by_text = {str(known).casefold(): known for known in names}
+    near = difflib.get_close_matches(str(name).casefold(), by_text, n=1)
+    suggestion = f"; did you mean {by_text[near[0]]!r}?" if near else "."
+    more = f" and {len(names) - _SHOWN_NAMES:,} more" if len(names) > _SHOWN_NAMES else ""
+    listed = ", ".join(map(repr, names[:_SHOWN_NAMES])) or "no columns"
+    return f"{role}={name!r} is not a column of the table{suggestion} It has {listed}{more}."
+
+
+def _first_line(where: NDArray[np.bool_]) -> int:
+    return line_number(int(np.argmax(where)))
+
+
+def _factorise(column: Any, role: str) -> tuple[NDArray[np.intp], Any]:
+    """Number the different entries as they appear; what is done with them is then done once for each."""
+    import pandas as pd
+
+    try:
+        codes, found = pd.factorize(column)
+    except TypeError as error:
+        raise TypeError(
+            f"{role}: {column.name!r} holds what cannot be a label ({error}): use text or numbers."
+        ) from error
+    if (codes < 0).any():
+        raise ValueError(
+            f"line {_first_line(codes < 0)}: {column.name!r}, which names the {role}, is missing: "
+            f"fill it in, or leave such lines out with frame.dropna(subset=[{column.name!r}])."
+        )
+    return codes, found
+
+
+def _order(found: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
+    if getattr(found, "ordered", False):
+        return np.argsort(found.codes)
+    try:
+        return np.argsort(labels, kind="stable")
+    except TypeError:
+        return np.arange(len(labels))
+
+
+def _inverse(order: NDArray[np.intp]) -> NDArray[np.intp]:
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return inverse
+
+
+def _as_times(found: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Give times as numbers or dates, and tell which of them are usable."""
+    import pandas as pd
+
+    entries = pd.Index(np.asarray(found), tupleize_cols=False)  # the times themselves, not categories of them
+    if isinstance(entries, pd.PeriodIndex):
+        entries = entries.to_timestamp()
+    if isinstance(entries, pd.DatetimeIndex) and entries.tz is not None:
+        entries = entries.tz_convert(None)
+    if entries.dtype.kind in "mM":
+        return entries.to_numpy(), np.ones(len(entries), dtype=bool)
+    numbers, are_numbers = _as_numbers(entries)
+    if are_numbers.all():
+        return numbers, are_numbers
+    dates, are_dates = _as_dates(entries.to_series())
+    if are_dates.all():
+        return dates, are_dates
+    # What most of the table can be read as tells which entry is the odd one.
+    return numbers, max(are_numbers, are_dates, key=np.argmin)
+
+
+def _as_numbers(entries: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    import pandas as pd
+
+    numbers = np.asarray(pd.to_numeric(entries, errors="coerce"))
+    if numbers.dtype.kind not in "biuf":
+        return numbers, np.zeros(len(numbers), dtype=bool)
+    # Differences of short or unsigned integers would overflow.
+    return numbers.astype(np.result_type(numbers, np.int64)), np.isfinite(numbers)
+
+
+def _as_dates(entries: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    import pandas as pd
+
+    texts = entries.astype(str).str.strip()
+    # pandas would read "now" and "today", and another day they would be other dates.
+    texts = texts.where(texts.str[:1].str.isdigit(), "")
+    dates = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True).dt.tz_localize(None).to_numpy()
+    return dates, ~np.isnat(dates)
+
+
+def _require_reals(column: Any) -> None:
+    import pandas as pd
+
+    types = pd.api.types
+    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
+        return
+    entries = column.to_numpy(dtype=object)
+    if types.infer_dtype(entries, skipna=True) in _NUMBERS:
+        return
+    for position, (entry, missing) in enumerate(zip(entries, column.isna())):
+        if not missing and not isinstance(entry, Real | Decimal | np.bool_):
+            raise TypeError(
+                f"line {line_number(position)}: {shown(entry)} in {column.name!r} is not a real number "
+                f"but of type {type(entry).__name__}: convert the column first, "
+                f"for example with pandas.to_numeric(frame[{column.name!r}])."
+            )

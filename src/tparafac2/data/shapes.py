@@ -1,0 +1,39 @@
+"""Arrays that go into the products and come out of them: refused where their shape is not as agreed."""
+
+from typing import Any
+
+import numpy as np
+
+from tparafac2.data.interface import FloatArray
+
+
+def require_tail(name: str, array: FloatArray, tail: tuple[int, ...]) -> None:
+    """Refuse an array that is not of shape (n, R, *tail).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> require_tail("At", np.ones((2, 3, 5)), (5,))
+    """
+    if array.ndim != 2 + len(tail) or array.shape[2:] != tail:
+        expected = ", ".join(map(str, ("n", "R", *tail)))
+        raise ValueError(f"{name} must have shape ({expected}); got {array.shape}.")
+
+
+def output_array(out: FloatArray | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> FloatArray:
+    """The caller's array, if it can be filled in place; a new one where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> output_array(None, (2, 3), np.dtype(np.float32)).dtype
+    dtype('float32')
+    """
+    if out is None:
+        return np.empty(shape, dtype=dtype)
+    if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
+        raise ValueError(
+            f"out must be a C-contiguous {dtype} array of shape {shape}; "
+            f"got {out.dtype}, shape {out.shape}, C-contiguous: {out.flags.c_contiguous}."
+        )
+    return out

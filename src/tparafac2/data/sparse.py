@@ -1,0 +1,285 @@
+"""Sparse data: only what is stored is held and multiplied, at a cost in proportion to it."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tparafac2.data import twofold
+from tparafac2.data.correction import Correction
+from tparafac2.data.interface import Factors, FloatArray
+from tparafac2.data.norm import frobenius_norm
+from tparafac2.data.shapes import output_array, require_tail
+from tparafac2.data.tables import entries, tidy
+
+# Numbers per row from which on a block's own (I, R) result costs little beside them.
+_PER_ROW = 4
+_CHUNK = 2**15
+_ROUNDING = 1e-13
+_RUNAWAY = 1e100
+
+
+@dataclass(frozen=True, eq=False)
+class SparseData:
+    """Slices side by side as one sparse table of I rows and K J columns, cut into blocks.
+
+    Parameters
+    ----------
+    blocks : tuple of csr_array or csc_array (I, columns)
+        X / scale, neighbouring columns in each block; together all K J columns.
+    shape : (K, I, J)
+    scale : float
+        Norm of the user's X, corrected.
+    widths : tuple of int, optional
+        Number of true columns of each slice where they differ; the remaining columns are empty.
+    u, v : ndarrays (K, I) and (K, J), optional
+        u_k v_k' is taken off slice k (and counts as part of the data), see `Correction`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import eye_array
+    >>> data = SparseData.from_slices([2.0 * eye_array(8), eye_array(8)])
+    >>> data.shape, round(data.scale, 6), round(data.norm_squared, 12)
+    ((2, 8, 8), 6.324555, 1.0)
+    >>> data.project(np.ones((1, 1, 8))).shape
+    (1, 1, 2, 8)
+    """
+
+    blocks: tuple[Any, ...]
+    shape: tuple[int, int, int]
+    scale: float = 1.0
+    widths: tuple[int, ...] | None = None
+    u: FloatArray | None = None
+    v: FloatArray | None = None
+
+    @classmethod
+    def from_slices(
+        cls,
+        slices: Sequence[Any],
+        *,
+        correction: Correction | None = None,
+        scale: float | None = None,
+        dtype: DTypeLike = np.float64,
+    ) -> Self:
+        """Take K sparse slices (I, J_k); values are copied, indices only to change the format or to join.
+
+        Parameters
+        ----------
+        slices : sequence of real scipy sparse matrices (I, J_k), of any format
+            Narrower slices are padded with empty columns.
+        correction : Correction, optional
+            Centring and scaling to apply.
+        scale : float, optional
+            Norm of the (corrected) slices where it is known already.
+        dtype : float64 or float32
+
+        Returns
+        -------
+        SparseData
+        """
+        widths = tuple(piece.shape[1] for piece in slices)
+        shape = len(slices), slices[0].shape[0], max(widths)
+        tables = tidy_slices(slices)
+        for table in tables:
+            table.resize(shape[1:])
+        u = v = None
+        if correction is not None:
+            correction.check(shape)
+            tables = [_with_values(table, correction.multiplied(entries(table))) for table in tables]
+            u, v = _taken_off(correction, widths)
+        scale = _norm(tables, shape, u, v) if scale is None else scale
+        if scale == 0.0 and correction is not None:
+            raise ValueError("nothing is left of the slices after the correction: every entry is zero.")
+        if not 0.0 < scale < math.inf:
+            raise ValueError(f"the norm of the slices must be positive and finite, but it is {scale}.")
+        blocks = tuple(_divided(_joined(tables), scale, dtype))
+        if u is not None and v is not None:
+            u, v = u.astype(dtype), (v / scale).astype(dtype)
+        return cls(blocks, shape, scale, widths if min(widths) < max(widths) else None, u, v)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the held numbers, and of the products."""
+        held: np.dtype[Any] = self.blocks[0].dtype
+        return held
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the held arrays."""
+        arrays = [a for block in self.blocks for a in (block.data, block.indices, block.indptr)]
+        return sum(a.nbytes for a in (*arrays, self.u, self.v) if a is not None)
+
+    @cached_property
+    def norm_squared(self) -> float:
+        """Squared norm of the held data: one, up to rounding."""
+        if self.u is None:
+            return _stored_norm(self.blocks) ** 2
+        K, I, J = self.shape
+        return self._squared_error(np.empty((0, I)), np.empty((0, K, J)))
+
+    def project(
+        self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+    ) -> FloatArray:
+        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I); `model` is ignored."""
+        K, I, J = self.shape
+        require_tail("At", At, (I,))
+        n, R = At.shape[:2]
+        out = output_array(out, (n, R, K, J), self.dtype)
+        flat = out.reshape(n * R, K * J)
+        A = np.ascontiguousarray(At.reshape(n * R, I).T, dtype=self.dtype)
+        for block, columns in self._parts():
+            flat[:, columns] = (block.T @ A).T
+        if self.u is not None and self.v is not None:
+            weights = self.u @ A
+            for k in range(K):
+                out[:, :, k] -= (weights[k][:, None] * self.v[k]).reshape(n, R, J)
+        return out
+
+    def accumulate(
+        self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+    ) -> FloatArray:
+        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); `model` is ignored."""
+        K, I, J = self.shape
+        require_tail("W", W, (K, J))
+        n, R = W.shape[:2]
+        out = output_array(out, (n, R, I), self.dtype)
+        flat = W.reshape(n * R, K * J)
+        total = np.zeros((I, n * R), dtype=self.dtype)
+        for block, columns in self._parts():
+            total += block @ np.ascontiguousarray(flat[:, columns].T, dtype=self.dtype)
+        if self.u is not None and self.v is not None:
+            weights = np.einsum("qkj,kj->kq", W.reshape(n * R, K, J), self.v)
+            total -= self.u.T @ weights
+        out.reshape(n * R, I)[:] = total.T
+        return out
+
+    def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
+        """Sum over k of ||X_k - A W_k'||^2 per start, from the stored numbers alone.
+
+        Padding counts as zeros, so W must be zero there.
+        """
+        K, I, J = self.shape
+        require_tail("At", At, (I,))
+        require_tail("W", W, (K, J))
+        return np.array([self._squared_error(a, w) for a, w in zip(At, W)], dtype=np.float64)
+
+    def _squared_error(self, At: FloatArray, W: FloatArray) -> float:
+        """||M||^2 + sum of (x - m)^2 - m^2 over what is stored, with M = A W' + u v'.
+
+        In float64 this would be wrong by 1e-16 of ||X||^2: all of the residual of a perfect fit. With twice
+        the digits it is wrong by 1e-31, less than the rounding of the data themselves, and nothing of the
+        size of a slice is ever formed.
+        """
+        if not all(float(np.abs(factor).max(initial=0.0)) < _RUNAWAY for factor in (At, W)):
+            return math.inf
+        K, _, J = self.shape
+        flat = W.reshape(len(W), K * J)
+        total = twofold.gram_product(At, flat) + self._cross_terms(At, W)
+        for block, columns in self._parts():
+            rows, places, values = entries(block)
+            for first in range(0, len(values), _CHUNK):
+                part = slice(first, first + _CHUNK)
+                i, j, x = rows[part], columns.start + places[part].astype(np.intp), values[part]
+                left, right = At[:, i], flat[:, j]
+                if self.u is not None and self.v is not None:
+                    left = np.vstack([left, self.u[j // J, i]])
+                    right = np.vstack([right, self.v.ravel()[j]])
+                m, lost = twofold.paired_products(left, right)
+                total += twofold.dot(x, x) - 2 * twofold.dot(x, m) - 2 * Fraction(float(x @ lost))
+        return max(float(total), 0.0)
+
+    def _cross_terms(self, At: FloatArray, W: FloatArray) -> Fraction:
+        """||u v'||^2 + 2 <A W', u v'>: what the correction adds to ||A W'||^2."""
+        total = Fraction(0)
+        if self.u is not None and self.v is not None:
+            for k, (u, v) in enumerate(zip(self.u, self.v)):
+                total += twofold.dot(u, u) * twofold.dot(v, v)
+                total += 2 * sum(twofold.dot(a, u) * twofold.dot(w[k], v) for a, w in zip(At, W))
+        return total
+
+    def _parts(self) -> Iterator[tuple[Any, slice]]:
+        first = 0
+        for block in self.blocks:
+            yield block, slice(first, first + block.shape[1])
+            first += block.shape[1]
+
+
+def tidy_slices(slices: Sequence[Any]) -> list[Any]:
+    """Sparse slices in the form that suits their shape, see `tidy`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> [table.format for table in tidy_slices([csr_array((2, 3)), csr_array((2, 1))])]
+    ['csc', 'csc']
+    """
+    width = max(piece.shape[1] for piece in slices)
+    # The longer side is gone through in order and the shorter one looked up, so that it stays in cache.
+    return [tidy(piece, "csc" if width > piece.shape[0] else "csr") for piece in slices]
+
+
+def _norm(
+    tables: Sequence[Any], shape: tuple[int, int, int], u: FloatArray | None, v: FloatArray | None
+) -> float:
+    """Norm of the slices with u v' taken off; zero where only rounding is left of them."""
+    stored = _stored_norm(tables)
+    if u is None or v is None or not 0.0 < stored < math.inf:
+        return stored
+    # Divided by a power of two near the largest number, squares neither overflow nor underflow.
+    unit = twofold.power_of_two(max(stored, float(np.abs(v).max())))
+    left = SparseData(tuple(_divided(tables, unit, np.float64)), shape, u=u, v=v / unit)
+    norm = unit * math.sqrt(left.norm_squared)
+    return norm if norm > _ROUNDING * stored else 0.0
+
+
+def _stored_norm(tables: Sequence[Any]) -> float:
+    stored = [table.data[:, None] for table in tables if table.nnz]
+    return frobenius_norm(stored) if stored else 0.0
+
+
+def _with_values(table: Any, values: FloatArray) -> Any:
+    values.flags.writeable = False
+    return type(table)((values, table.indices, table.indptr), shape=table.shape)
+
+
+def _divided(tables: Sequence[Any], unit: float, dtype: DTypeLike) -> Iterator[Any]:
+    for table in tables:
+        with np.errstate(under="ignore"):
+            # Dividing in float64 before rounding to dtype keeps 1e150 from overflowing in float32.
+            values = np.divide(table.data, unit, dtype=np.float64).astype(dtype, copy=False)
+        yield _with_values(table, values)
+
+
+def _taken_off(correction: Correction, widths: Sequence[int]) -> tuple[FloatArray | None, FloatArray | None]:
+    """u and v with all units in v, so that u v' can be divided like the data; nothing off the padding."""
+    if correction.u is None or correction.v is None:
+        return None, None
+    unit = twofold.power_of_two(float(np.abs(correction.u).max()))
+    u, v = correction.u / unit, correction.v * unit
+    for k, width in enumerate(widths):
+        v[k, width:] = 0.0
+    return u, v
+
+
+def _joined(tables: Sequence[Any]) -> list[Any]:
+    """Neighbouring slices in one block where rows are many and hold few numbers.
+
+    Every block brings an (I, R) result of its own, which then costs more than the numbers: joining them was
+    twice as fast for 20 slices of 500,000 x 2,000 with one number in every second row. Wider than tall,
+    a block would only fall out of the cache.
+    """
+    import scipy.sparse
+
+    rows, columns = tables[0].shape
+    numbers = max(1, sum(table.nnz for table in tables))
+    together = min(max(1, rows // columns), math.ceil(_PER_ROW * rows * len(tables) / numbers))
+    if together == 1:
+        return list(tables)
+    groups = [tables[k : k + together] for k in range(0, len(tables), together)]
+    return [scipy.sparse.hstack(group, format="csr") for group in groups]

@@ -1,0 +1,258 @@
+"""A long table, one line for each row, column and time, as slices."""
+
+import operator
+from collections.abc import Hashable
+from dataclasses import KW_ONLY, InitVar, dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data.cells import Cells, first_repeat
+from tparafac2.data.interface import FloatArray
+from tparafac2.data.labels import Labels, Mode
+from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_times, read_values, shown
+
+Absent: TypeAlias = Literal["zero", "missing", "columns"]
+Duplicates: TypeAlias = Literal["error", "sum", "mean"]
+
+_SPARSE_BELOW = 0.1
+_MOST_COMBINATIONS = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Data as a long table: one line for each row, column and time.
+
+    Rows and columns are put in the order of their labels (of their categories, where these are ordered), or,
+    where labels of different types have no order, as they appear. Everything is read and checked at once; the
+    frame is neither changed nor kept.
+
+    Parameters
+    ----------
+    frame : DataFrame, or anything pandas.DataFrame takes
+        For example a dict of arrays.
+    rows, columns, time : name of a column of the frame
+        Labels of rows and columns may be of any type. Times are numbers or dates, or text that can be read
+        as such (dates as 2024-12-31), in any order; times with a zone become UTC.
+    values : name of a column of the frame, optional
+        Real numbers; NaN says that a value is missing. Without it lines are counted.
+    absent : "zero", "missing" or "columns"
+        What combinations are that the table does not have: zero; missing; or zero, except that a column
+        without any line at some time does not exist then.
+    duplicates : "error", "sum" or "mean"
+        What to do with several lines for the same row, column and time: refuse them, add them up (one
+        missing value makes the sum missing), or take the mean of the values that are not missing. Lines that
+        are counted may always repeat.
+    top_columns : int, optional
+        Keep this many columns, those with the largest sum of absolute values; of equal ones those that
+        appear first. They stay in the order of their labels, and all rows and times are kept.
+
+    Attributes
+    ----------
+    labels : Labels
+        Of rows, columns and times; the dimensions are called as the columns of the frame.
+    present : ndarray of bool (K, J), or None
+        Which columns there are at each time, if absent is "columns".
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the table cannot be used; the sentence names the first line that is wrong, counted as in a CSV
+        file, where the header is line 1.
+
+    Examples
+    --------
+    >>> lines = {"author": ["Ann", "Bo", "Ann"], "word": ["ice", "sun", "sun"], "year": [2020, 2021, 2021]}
+    >>> table = Table(lines, rows="author", columns="word", time="year")
+    >>> table.shape, table.labels.columns.tolist(), table.labels.time.tolist()
+    ((2, 2, 2), ['ice', 'sun'], [2020, 2021])
+    >>> table.slices()[1]
+    array([[0., 1.],
+           [0., 1.]])
+    >>> print(table.describe())
+    3 lines were counted for 2 times ('year') x 2 rows ('author') x 2 columns ('word'); 5 of 8 combinations
+    are not in the table and were taken as zero.
+    """
+
+    frame: InitVar[Any]
+    _: KW_ONLY
+    rows: Hashable
+    columns: Hashable
+    time: Hashable
+    values: Hashable | None = None
+    absent: Absent = "zero"
+    duplicates: Duplicates = "error"
+    top_columns: int | None = None
+    labels: Labels = field(init=False, repr=False)
+    present: NDArray[np.bool_] | None = field(init=False, repr=False)
+    _cells: Cells = field(init=False, repr=False)
+    _n_lines: int = field(init=False, repr=False)
+    _n_repeats: int = field(init=False, repr=False)
+    _n_columns: int = field(init=False, repr=False)
+
+    def __post_init__(self, frame: Any) -> None:
+        self._require_options()
+        lines = as_frame(frame, self._asked())
+        rows = read_labels(lines[self.rows], "rows")
+        columns = read_labels(lines[self.columns], "columns")
+        time = read_times(lines[self.time])
+        values = np.ones(len(lines)) if self.values is None else read_values(lines[self.values])
+        cells = self._joined(rows, columns, time, values)
+        n_repeats = len(lines) - len(cells.places)
+        column_labels = columns.labels
+        if self.top_columns is not None and self.top_columns < len(column_labels):
+            kept = cells.largest_columns(self.top_columns, columns.appearance)
+            cells, column_labels = cells.only_columns(kept), column_labels[kept]
+        names: dict[Mode, str] = {
+            "rows": str(self.rows),
+            "columns": str(self.columns),
+            "time": str(self.time),
+        }
+        self._keep(
+            labels=Labels(rows.labels, column_labels, time.labels, names),
+            present=cells.present() if self.absent == "columns" else None,
+            _cells=cells,
+            _n_lines=len(lines),
+            _n_repeats=n_repeats,
+            _n_columns=len(columns.labels),
+        )
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of times, rows and columns: (K, I, J)."""
+        return self._cells.shape
+
+    @property
+    def n_absent(self) -> int:
+        """How many combinations of a row, a column and a time the table does not have."""
+        return _product(self.shape) - len(self._cells.places)
+
+    @property
+    def density(self) -> float:
+        """Share of the combinations that the table has."""
+        return len(self._cells.places) / _product(self.shape)
+
+    def slices(self) -> list[Any]:
+        """Make the K slices (I, J).
+
+        Returns
+        -------
+        list of scipy.sparse.csr_array, or of ndarray
+            Sparse if absent combinations are zero, fewer than a tenth are in the table, and no value is
+            missing; else dense, with NaN where a value is missing or a column does not exist.
+
+        Raises
+        ------
+        MemoryError
+            If the dense slices would not fit in this machine.
+
+        Examples
+        --------
+        >>> table = Table({"r": [0, 1], "c": [0, 1], "t": [0, 1]}, rows="r", columns="c", time="t",
+        ...               absent="columns")
+        >>> table.slices()[0]
+        array([[ 1., nan],
+               [ 0., nan]])
+        """
+        if self.absent == "zero" and self.density < _SPARSE_BELOW and not self._cells.has_missing():
+            return self._cells.sparse()
+        return list(self._cells.dense(np.nan if self.absent == "missing" else 0.0, self.present))
+
+    def describe(self) -> str:
+        """Say in one sentence what was read and what was assumed."""
+        K, I, J = self.shape
+        names = self.labels.names
+        read = "were counted for" if self.values is None else "give"
+        chosen = f", the largest of {self._n_columns:,}" if self._n_columns > J else ""
+        parts = [
+            f"{self._n_lines:,} lines {read} {K:,} times ({names['time']!r}) "
+            f"x {I:,} rows ({names['rows']!r}) x {J:,} columns ({names['columns']!r}{chosen})",
+            self._absence(),
+        ]
+        if self._n_repeats and self.values is not None:
+            how = "added up" if self.duplicates == "sum" else "averaged"
+            parts.append(f"lines that repeat the place of an earlier one ({self._n_repeats:,}) were {how}")
+        if n_missing := int(np.count_nonzero(np.isnan(self._cells.values))):
+            parts.append(f"missing values in the table: {n_missing:,}")
+        return "; ".join(parts) + "."
+
+    def _absence(self) -> str:
+        if not self.n_absent:
+            return "every combination is in the table"
+        found = (
+            f"{self.n_absent:,} of {_product(self.shape):,} combinations are not in the table and were taken"
+        )
+        if self.present is None:
+            return f"{found} as {self.absent}"
+        n_away = int(np.count_nonzero(~self.present))
+        return (
+            f"{found} as zero, but columns do not exist at times when they have no line at all "
+            f"({n_away:,} of {self.present.size:,} pairs of a column and a time)"
+        )
+
+    def _asked(self) -> dict[str, Hashable]:
+        asked = {"rows": self.rows, "columns": self.columns, "time": self.time}
+        return asked if self.values is None else asked | {"values": self.values}
+
+    def _keep(self, **found: Any) -> None:
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    def _require_options(self) -> None:
+        for name, value, allowed in (
+            ("absent", self.absent, get_args(Absent)),
+            ("duplicates", self.duplicates, get_args(Duplicates)),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
+        if self.values is None and self.duplicates == "mean":
+            raise ValueError("duplicates='mean' needs values=: without it lines are counted.")
+        if self.top_columns is not None and not _is_count(self.top_columns):
+            raise ValueError(
+                f"top_columns must be a whole number, at least 1, or None; got {self.top_columns!r}."
+            )
+
+    def _joined(self, rows: Coded, columns: Coded, time: Coded, values: FloatArray) -> Cells:
+        """Give one value to every combination that has lines."""
+        shape = len(time.labels), len(rows.labels), len(columns.labels)
+        _require_usable(shape, time)
+        places = np.ravel_multi_index((time.codes, rows.codes, columns.codes), shape).astype(np.int64)
+        cells = Cells.join(shape, places, values, how="mean" if self.duplicates == "mean" else "sum")
+        must_differ = self.values is not None and self.duplicates == "error"
+        if must_differ and len(cells.places) < len(places):
+            later, earlier = first_repeat(places)
+            what = ", ".join(
+                f"{name} {shown(read.labels[read.codes[later]])}"
+                for name, read in ((self.rows, rows), (self.columns, columns), (self.time, time))
+            )
+            raise ValueError(
+                f"line {line_number(later)} repeats line {line_number(earlier)} ({what}): "
+                "remove one of them, or say duplicates='sum' or duplicates='mean'."
+            )
+        return cells
+
+
+def _product(shape: tuple[int, int, int]) -> int:
+    K, I, J = shape
+    return K * I * J
+
+
+def _is_count(value: object) -> bool:
+    try:
+        return not isinstance(value, bool) and operator.index(value) >= 1  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
+def _require_usable(shape: tuple[int, int, int], time: Coded) -> None:
+    K, I, J = shape
+    if K < 2:
+        raise ValueError(
+            f"every line has the same time, {shown(time.labels[0])}: at least two times are needed."
+        )
+    if _product(shape) > _MOST_COMBINATIONS:
+        raise ValueError(
+            f"{K:,} times x {I:,} rows x {J:,} columns are too many combinations: "
+            "round the times, for example to days, or group rows or columns."
+        )

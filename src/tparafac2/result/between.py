@@ -1,0 +1,92 @@
+"""Patterns between the slices."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.result.moments import Timeline, moment_text, phases, read_moments, timeline
+from tparafac2.result.record import Result
+
+_ROUNDING_STEPS = 4
+
+
+def patterns_at(result: Result, t: object) -> NDArray[np.float64]:
+    """Give the patterns at any time; see `Result.patterns_at`.
+
+    Squared changes divided by the gaps are least, for given patterns at the slices, on straight lines.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.array([[[0.0]], [[4.0]]]), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7,
+    ...                 times=np.array([10.0, 20.0]))
+    >>> patterns_at(result, [10, 12.5]).ravel().tolist()
+    [0.0, 1.0]
+    >>> patterns_at(result, 21)
+    Traceback (most recent call last):
+    ValueError: the patterns are known from 10 to 20, and t = 21 is outside: give a time in this range.
+    """
+    if isinstance(result.B, list):
+        raise ValueError(
+            "there is nothing between slices that have columns of their own (B is a list): patterns_at needs "
+            "a fit in which all slices have the same columns."
+        )
+    when = timeline(result)
+    moments, single = read_moments(t, when.dated)
+    known, slices = _in_order(when, result.period)
+    wanted = _snapped(when, moments, known, result.period)
+    if result.period is None:
+        _require_within(wanted, known, when.dated)
+    left = np.searchsorted(known, wanted, side="right") - 1
+    right = np.minimum(left + 1, len(known) - 1)
+    gap = known[right] - known[left]
+    share = ((wanted - known[left]) / np.where(gap > 0, gap, 1.0))[:, np.newaxis, np.newaxis]
+    before, after = result.B[slices[left]], result.B[slices[right]]
+    with np.errstate(invalid="ignore"):  # a fit that went wrong may hold infinities
+        between = np.where(share > 0, (1.0 - share) * before + share * after, before)
+    return np.asarray(between[0] if single else between, dtype=np.float64)
+
+
+def _in_order(when: Timeline, period: float | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Times in rising order and the slices taken then, continued at both ends where time goes round."""
+    if not np.isfinite(when.values).all():
+        raise ValueError(
+            "the labels of time do not say when every slice was taken (some are NaN, NaT or infinite): "
+            "fit with times=."
+        )
+    known = phases(when.values, period)
+    slices = np.argsort(known, kind="stable")
+    known = known[slices]
+    same = np.flatnonzero(np.diff(known) == 0)
+    if len(same):
+        first, second = sorted(slices[same[0] : same[0] + 2])
+        raise ValueError(
+            f"slices {first} and {second} were both taken at {moment_text(when.values[first], when.dated)}"
+            f"{'' if period is None else f' (the period is {period:.15g})'}: "
+            "fit with times= that are different."
+        )
+    if period is not None:
+        known = np.concatenate([known[-1:] - period, known, known[:1] + period])
+        slices = np.concatenate([slices[-1:], slices, slices[:1]])
+    return known, slices
+
+
+def _snapped(
+    when: Timeline, moments: NDArray[np.float64], known: NDArray[np.float64], period: float | None
+) -> NDArray[np.float64]:
+    """Move what differs from the time of a slice by rounding only (dates, whole periods) to that time."""
+    wanted = phases(moments, period)
+    nearest = known[np.searchsorted((known[1:] + known[:-1]) / 2, wanted)]
+    size = np.maximum(np.abs(moments), np.abs(when.values).max())
+    return np.where(np.abs(wanted - nearest) <= _ROUNDING_STEPS * np.spacing(size), nearest, wanted)
+
+
+def _require_within(wanted: NDArray[np.float64], known: NDArray[np.float64], dated: bool) -> None:
+    outside = wanted[(wanted < known[0]) | (wanted > known[-1])]
+    if len(outside):
+        first, last, t = (moment_text(float(value), dated) for value in (known[0], known[-1], outside[0]))
+        raise ValueError(
+            f"the patterns are known from {first} to {last}, and t = {t} is outside: "
+            "give a time in this range."
+        )

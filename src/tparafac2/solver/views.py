@@ -1,0 +1,169 @@
+"""How the solver sees the data: complete, filled in by the model, or by what was observed alone.
+
+The three differ in where the normal equations of each block come from, and in nothing else.
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data import Factors, FilledData, FloatArray, ObservedData, SliceData
+from tparafac2.solver import kernels
+from tparafac2.solver.kernels import Observed, Quadratics, Summary
+
+Starts = NDArray[np.intp]
+
+
+class Patterns(NamedTuple):
+    """The patterns of all starts, which of them are active, and the terms absorbed in their solves."""
+
+    B: FloatArray
+    active: Starts
+    quadratics: Quadratics
+
+
+class View(Protocol):
+    """Normal equations of the blocks, for the p active starts."""
+
+    def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+        """G_k = X_k' A in `out`, and what was observed of each column where that matters."""
+
+    def summarise(
+        self, patterns: Patterns, G: FloatArray, N: FloatArray, observed: Observed | None
+    ) -> tuple[Summary, FloatArray]:
+        """What the other blocks need to know of the new patterns, and the strengths' systems (p, K, R, R)."""
+
+    def rows(self, model: Factors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, NDArray[np.float64]]:
+        """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
+
+    def sse(
+        self, At: FloatArray, W: FloatArray, F: FloatArray, H: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Sum of squared errors at the new loadings, from the loadings' right-hand sides and systems."""
+
+
+class CompleteView:
+    """Nothing is missing: all columns, and all rows, share their systems."""
+
+    def __init__(self, data: SliceData) -> None:
+        self.data = data
+
+    def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+        """See View."""
+        return self.data.project(model.At, out=out), None
+
+    def summarise(
+        self, patterns: Patterns, G: FloatArray, N: FloatArray, observed: Observed | None
+    ) -> tuple[Summary, FloatArray]:
+        """See View."""
+        summary = summarise(patterns, G)
+        return summary, N[:, None] * summary.gram
+
+    def rows(self, model: Factors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, NDArray[np.float64]]:
+        """See View."""
+        return self.data.accumulate(W), _common_system(model.C, gram)
+
+    def sse(
+        self, At: FloatArray, W: FloatArray, F: FloatArray, H: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """See View; the caller sees to cancellation."""
+        N = At @ At.transpose(0, 2, 1)
+        explained = (H[:, 0] * N).sum(axis=(1, 2)) - 2.0 * (F * At).sum(axis=(1, 2))
+        return np.asarray(self.data.norm_squared + explained)
+
+
+class FilledView(CompleteView):
+    """EM: as complete, with the current model where nothing was observed; at first, with a first guess."""
+
+    def __init__(self, data: FilledData) -> None:
+        super().__init__(data)
+        self.begun = False
+
+    def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+        """See View."""
+        return self.data.project(model.At, model if self.begun else None, out=out), None
+
+    def rows(self, model: Factors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, NDArray[np.float64]]:
+        """See View."""
+        F = self.data.accumulate(W, model if self.begun else None)
+        self.begun = True
+        return F, _common_system(model.C, gram)
+
+    def sse(
+        self, At: FloatArray, W: FloatArray, F: FloatArray, H: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """See View; what was filled in does not count."""
+        return self.data.residual_sse(At, W)
+
+
+class ObservedView:
+    """Exact: what is missing is in no sum, so that every row and every column has a system of its own."""
+
+    def __init__(self, data: ObservedData) -> None:
+        self.data = data
+        self.joined = joined_columns(data.shape, data.present)
+        self._H: FloatArray = np.empty(0)
+
+    def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+        """See View."""
+        K, _, J = self.data.shape
+        p, R = model.At.shape[:2]
+        shape = (R * (R + 1) // 2, K, J)
+        if self._H.shape[1:] != shape or len(self._H) < p:
+            self._H = np.empty((p, *shape), dtype=self.data.dtype)
+        H = self.data.column_grams(model.At, out=self._H[:p])
+        return self.data.project(model.At, out=out), Observed(H, self.joined)
+
+    def summarise(
+        self, patterns: Patterns, G: FloatArray, N: FloatArray, observed: Observed | None
+    ) -> tuple[Summary, FloatArray]:
+        """See View."""
+        summary = summarise(patterns, G)
+        systems, bands = np.zeros_like(summary.gram), np.zeros_like(summary.bands)
+        kernels.summarise_observed_batch(
+            patterns.B, patterns.active, observed, patterns.quadratics, systems, bands
+        )
+        return summary._replace(bands=bands), systems
+
+    def rows(self, model: Factors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, NDArray[np.float64]]:
+        """See View."""
+        return self.data.accumulate(W), self.data.row_grams(W)
+
+    def sse(
+        self, At: FloatArray, W: FloatArray, F: FloatArray, H: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """See View; the caller sees to cancellation."""
+        rows = At.transpose(0, 2, 1)[:, :, None, :]
+        quadratic = (rows @ H @ rows.transpose(0, 1, 3, 2)).sum(axis=(1, 2, 3))
+        return np.asarray(self.data.norm_squared + quadratic - 2.0 * (F * At).sum(axis=(1, 2)))
+
+
+def view_of(data: SliceData) -> View:
+    """Choose the view that the data ask for."""
+    if isinstance(data, FilledData):
+        return FilledView(data)
+    return ObservedView(data) if isinstance(data, ObservedData) else CompleteView(data)
+
+
+def summarise(patterns: Patterns, G: FloatArray) -> Summary:
+    """What the other blocks need to know of the patterns of the active starts."""
+    R, K = patterns.B.shape[1:3]
+    p = len(patterns.active)
+    out = Summary(np.zeros((p, K, R, R)), np.zeros((p, R, K)), np.zeros((p, R)), np.zeros((p, R)))
+    kernels.summarise_batch(patterns.B, patterns.active, G, patterns.quadratics, out)
+    return out
+
+
+def joined_columns(shape: tuple[int, int, int], present: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    """1 where a column is there in slice k and in the next one, (K, J); the first comes after the last."""
+    K, _, J = shape
+    if present is None:
+        return np.ones((K, J))
+    return (present & np.roll(present, -1, axis=0)).astype(np.float64)
+
+
+def _common_system(C: FloatArray, gram: FloatArray) -> NDArray[np.float64]:
+    """sum_k D_k B_k'B_k D_k, one for all rows: (p, 1, R, R)."""
+    D = C.transpose(0, 2, 1)
+    return np.asarray((gram * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)[:, None])

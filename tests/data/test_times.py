@@ -1,0 +1,88 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tparafac2.data.times import as_numbers, read_times, time_weights
+
+DATES = ["2020-01-01", "2020-02-01", "2020-12-31"]
+DAYS = [18262.0, 18293.0, 18627.0]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        DATES,
+        np.array(DATES, dtype="datetime64[D]"),
+        np.array(DATES, dtype="datetime64[s]"),
+        pd.to_datetime(DATES),
+        [datetime.date.fromisoformat(text) for text in DATES],
+        [datetime.datetime.fromisoformat(text) for text in DATES],
+        [pd.Timestamp(text) for text in DATES],
+    ],
+)
+def test_dates_are_days(given):
+    np.testing.assert_array_equal(read_times(given, None, 3), DAYS)
+
+
+def test_hours_count():
+    assert as_numbers(["1970-01-01T06:00"]).tolist() == [0.25]
+
+
+def test_labels_are_the_times_where_they_can_be():
+    np.testing.assert_array_equal(read_times(None, np.array([1990, 1991, 1995]), 3), [1990, 1991, 1995])
+    assert read_times(None, np.array(["spring", "summer", "autumn"]), 3) is None
+    assert read_times(None, None, 3) is None
+    assert read_times("even", np.array([1990, 1991, 1995]), 3) is None
+    np.testing.assert_array_equal(read_times([3, 1, 2], np.array([1990, 1991, 1995]), 3), [3, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([1, 2], r"shape \(2,\), but there are 3 slices"),
+        ([[1, 2, 3]], r"shape \(1, 3\)"),
+        ([1, 2, 1], "same time twice, at slices 0 and 2"),
+        ([1, np.nan, 2], r"times\[1\] is not a time"),
+        (["2020-01-01", "NaT", "2020-01-03"], r"times\[1\] is not a time"),
+        (["a", "b", "c"], "numbers or dates"),
+        ([True, False, True], "numbers or dates"),
+        ("daily", "'even'; got 'daily'"),
+        ([1j, 2, 3], "numbers or dates"),
+    ],
+)
+def test_what_is_no_time_is_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        read_times(given, None, 3)
+
+
+def test_equal_labels_are_refused_with_a_way_out():
+    with pytest.raises(ValueError, match=r"labels of time has the same time twice.*times='even'"):
+        read_times(None, np.array([1, 1, 2]), 3)
+
+
+@given(start=st.floats(-1e6, 1e6), gap=st.floats(1e-3, 1e3), n=st.integers(2, 30))
+def test_even_spacing_is_the_papers_model(start, gap, n):
+    weights = time_weights(start + gap * np.arange(n), None)
+    np.testing.assert_allclose(weights.between, 1.0, rtol=1e-6)
+    assert weights.closing == 0.0
+
+
+@given(gaps=st.lists(st.floats(0.01, 100), min_size=1, max_size=20))
+def test_weights_are_inverse_to_gaps(gaps):
+    weights = np.array(time_weights(np.concatenate([[0.0], np.cumsum(gaps)]), None).between)
+    np.testing.assert_allclose(weights * gaps, np.median(gaps), rtol=1e-6)
+
+
+def test_a_period_closes_the_ring():
+    assert time_weights(np.arange(12.0), 12.0) == (tuple([1.0] * 11), 1.0)
+    assert time_weights(np.arange(0, 20, 2.0), 24.0).closing == pytest.approx(2 / 6)
+    with pytest.raises(ValueError, match="the period must be longer"):
+        time_weights(np.arange(12.0), 11.0)
+
+
+def test_one_slice_has_no_weights():
+    assert time_weights([3.0], None) == ((), 0.0)

@@ -1,0 +1,231 @@
+"""Exact updates from what was observed, against dense solves of every column by itself."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tparafac2.data import DenseData, Factors, FilledData, ObservedData, take_in
+from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
+from tparafac2.solver import Settings, Start, build_problem, solve
+from tparafac2.solver.finish import evaluate
+from tparafac2.solver.kernels import Quadratics, solve_quadratic, solve_quadratic_observed
+from tparafac2.solver.views import Patterns, joined_columns, view_of
+
+
+def pack(H):
+    """(K, J, R, R) to (R (R + 1) / 2, K, J)."""
+    first, second = np.triu_indices(H.shape[-1])
+    return np.ascontiguousarray(H[..., first, second].transpose(2, 0, 1))
+
+
+def quadratics(rng, K, closing):
+    off = rng.uniform(0.1, 2.0, K - 1)
+    diagonal = rng.uniform(0.1, 1.0, K)
+    diagonal[1:] += off
+    diagonal[:-1] += off
+    return Quadratics(diagonal, off, closing)
+
+
+def dense_column(F, H, C, half_rho, quad, joined):
+    """The system of one column, all slices at once; F is (R, K), H (K, R, R), joined (K,)."""
+    R, K = F.shape
+    system = np.zeros((K, R, K, R))
+    for k in range(K):
+        system[k, :, k] = np.outer(C[:, k], C[:, k]) * H[k] + half_rho[k] * np.eye(R)
+        before = quad.off[k - 1] if k else 0.0
+        after = quad.off[k] if k < K - 1 else 0.0
+        system[k, :, k] += (quad.diagonal[k] - before - after) * np.eye(R)
+    links = [(k, k + 1, quad.off[k] * joined[k]) for k in range(K - 1)]
+    for k, other, weight in [*links, (K - 1, 0, quad.closing * joined[K - 1])]:
+        for one, two in ((k, other), (other, k)):
+            system[one, :, one] += weight * np.eye(R)
+            system[one, :, two] -= weight * np.eye(R)
+    return np.linalg.solve(system.reshape(K * R, K * R), F.T.reshape(-1)).reshape(K, R).T
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    R=st.integers(1, 5),
+    K=st.integers(1, 6),
+    J=st.sampled_from([1, 2, 7, 33]),
+    closing=st.sampled_from([0.0, 0.5, 50.0]),
+    holes=st.booleans(),
+)
+def test_every_column_has_its_own_system(seed, R, K, J, closing, holes):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((6, R))
+    mask = rng.random((K, J, 6)) < 0.6
+    H = np.einsum("kji,ir,is->kjrs", mask, A, A)
+    F, C = rng.standard_normal((R, K, J)), rng.uniform(0.0, 2.0, (R, K))
+    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, K, closing)
+    present = rng.random((K, J)) < 0.8 if holes else None
+    joined = joined_columns((K, 6, J), present)
+    B = np.full((R, K, J), 7.0)
+    solve_quadratic_observed(B, F, pack(H), C, half_rho, quad, joined)
+    for j in range(J):
+        expected = dense_column(F[:, :, j], H[:, j], C, half_rho, quad, joined[:, j])
+        np.testing.assert_allclose(B[:, :, j], expected, rtol=0, atol=1e-8 * max(1, np.abs(expected).max()))
+
+
+def test_nothing_missing_is_the_common_solve():
+    rng = np.random.default_rng(0)
+    R, K, J = 3, 5, 20
+    A = rng.standard_normal((6, R))
+    F, C = rng.standard_normal((R, K, J)), rng.uniform(0.0, 2.0, (R, K))
+    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, K, 0.3)
+    H = np.broadcast_to(A.T @ A, (K, J, R, R))
+    ours, common = np.zeros((R, K, J)), np.zeros((R, K, J))
+    solve_quadratic_observed(ours, F, pack(H), C, half_rho, quad, np.ones((K, J)))
+    solve_quadratic(common, F, A.T @ A, C, half_rho, quad)
+    np.testing.assert_allclose(ours, common, atol=1e-12)
+
+
+# --- whole solves -------------------------------------------------------------------------------------------
+
+K, I, J, R = 6, 14, 11, 2
+MODELS = {
+    "tPARAFAC2": (([Ridge(0.1)], [TemporalSmoothness(5.0), Parafac2()], [Ridge(0.1), NonNegative()]), False),
+    "cyclic": (
+        ([Ridge(0.1)], [TemporalSmoothness(5.0, closing=1.0), Parafac2()], [Ridge(0.1), NonNegative()]),
+        False,
+    ),
+    "PARAFAC2": (([], [Parafac2()], [NonNegative()]), False),
+    "tCMF": (([Ridge(0.1)], [TemporalSmoothness(5.0)], []), True),
+    "NNtCMF": (([Ridge(0.1), NonNegative()], [TemporalSmoothness(5.0)], []), True),
+    "CP": (([Ridge(0.1)], [Static(), Ridge(0.1)], [Ridge(0.1)]), False),
+    "split": (
+        ([Ridge(0.1)], [TemporalSmoothness(5.0), Parafac2(), NonNegative()], [Ridge(0.1), NonNegative()]),
+        False,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def dense():
+    rng = np.random.default_rng(5)
+    A, C = rng.random((I, R)), 1.0 + rng.random((K, R))
+    B = np.linalg.qr(rng.standard_normal((K, J, R)))[0] + 0.3
+    X = np.einsum("ir,kr,kjr->kij", A, C, B)
+    return take_in(X + 0.1 * rng.standard_normal(X.shape)).data
+
+
+def with_holes(dense, share, kind, seed=0):
+    values = np.array(dense.values)
+    values[np.random.default_rng(seed).random(values.shape) < share] = np.nan
+    norm = np.sqrt(np.nansum(values**2))
+    return kind(values / norm, dense.scale * norm)
+
+
+def starts(n=4, fixed=False):
+    rng = np.random.default_rng(1)
+    return [
+        Start(rng.random((I, R)), rng.random((K, J, R)), np.ones((K, R)) if fixed else rng.random((K, R)))
+        for _ in range(n)
+    ]
+
+
+def fit(data, name, settings=None):
+    penalties, fixed = MODELS[name]
+    problem = build_problem(data, R, penalties, fixed_strengths=fixed)
+    runs = solve(problem, starts(fixed=fixed), settings or Settings())
+    return problem, runs
+
+
+@pytest.mark.parametrize("kind", [FilledData, ObservedData])
+@pytest.mark.parametrize("name", MODELS)
+def test_nothing_missing_is_the_complete_path(dense, name, kind):
+    _, complete = fit(dense, name)
+    _, ours = fit(kind(np.array(dense.values), dense.scale), name)
+    best, best_complete = (min(run.objective for run in runs) for runs in (ours, complete))
+    assert best == pytest.approx(best_complete, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_em_and_exact_end_at_the_same_minimum(dense, name):
+    settings = Settings(max_iter=6000, tol=1e-10)
+    (_, filled), (_, exact) = (
+        fit(with_holes(dense, 0.25, kind), name, settings) for kind in (FilledData, ObservedData)
+    )
+    best = [min(run.objective for run in runs if run.status.converged) for runs in (filled, exact)]
+    assert best[0] == pytest.approx(best[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [FilledData, ObservedData])
+def test_the_objective_counts_what_was_observed_only(dense, kind):
+    data = with_holes(dense, 0.4, kind)
+    problem, runs = fit(data, "tPARAFAC2")
+    run = runs[0]
+    model = np.einsum("ir,kr,kjr->ikj", run.A, run.C, run.B)
+    assert run.sse == pytest.approx(float(np.nansum((data.values - model) ** 2)), rel=1e-10)
+    assert run.trace.rows[-1, 2] == pytest.approx(evaluate(problem, run.A, run.B, run.C)[0], rel=1e-6)
+
+
+def test_what_is_hidden_does_not_matter(dense):
+    plain = with_holes(dense, 0.3, ObservedData)
+    kept = ~np.isnan(plain.values)
+    assert 0.6 < plain.observed_share < 0.8
+    _, runs = fit(plain, "tPARAFAC2")
+    loud = np.where(kept, plain.values, np.nan)
+    _, again = fit(ObservedData(loud, plain.scale), "tPARAFAC2")
+    assert [run.objective for run in runs] == [run.objective for run in again]
+
+
+def test_a_slice_of_columns_nobody_saw_is_bridged(dense):
+    values = np.array(dense.values)
+    values[:, 2, 3] = np.nan
+    _, runs = fit(ObservedData(values, dense.scale), "tCMF", Settings(max_iter=5000, tol=1e-12))
+    B = min(runs, key=lambda run: run.objective).B
+    # Without data there the smoothest patterns are half way (epsilon pulls by a millionth).
+    np.testing.assert_allclose(B[2, 3], (B[1, 3] + B[3, 3]) / 2, rtol=1e-4, atol=1e-6)
+
+
+def test_columns_that_are_not_there_stay_zero_and_pull_at_nobody(dense):
+    values = np.array(dense.values)
+    present = np.ones((K, J), dtype=bool)
+    present[3:, 4] = present[:2, 5] = present[2, 6] = False
+    values[:, ~present] = np.nan
+    data = ObservedData(values, dense.scale, present)
+    problem = build_problem(data, R, MODELS["tPARAFAC2"][0])
+    begin = [start._replace(B=start.B * present[:, :, None]) for start in starts()]
+    run = min(solve(problem, begin, Settings()), key=lambda run: run.objective)
+    assert np.all(run.B[~present] == 0)
+    assert np.all(run.B[present] != 0)
+    crosses = np.einsum("kjr,kjs->krs", run.B, run.B)
+    np.testing.assert_allclose(crosses, np.broadcast_to(crosses[0], crosses.shape), atol=1e-10)
+    steps = np.diff(run.B, axis=0) ** 2 * (present[1:] & present[:-1])[:, :, None]
+    smooth = MODELS["tPARAFAC2"][0][1][0]
+    by_hand = (
+        smooth.strength * (steps.sum() + smooth.epsilon * np.sum(run.B**2)) * (problem.unit / data.scale) ** 2
+    )
+    others = sum(term.value(run.A) for term in problem.a.everything)
+    others += problem.c.everything[0].value(run.C)
+    assert run.objective == pytest.approx(run.sse + by_hand + others, rel=1e-9)
+    assert run.trace.rows[-1, 2] == pytest.approx(run.objective, rel=1e-5)
+
+
+def test_views_agree_where_nothing_is_missing(dense):
+    rng = np.random.default_rng(3)
+    n = 2
+    At, B, C = rng.random((n, R, I)), rng.random((n, R, K, J)), rng.random((n, R, K))
+    model = Factors(At, B, C)
+    W = B * C[..., None]
+    problem = build_problem(dense, R, MODELS["tPARAFAC2"][0])
+    patterns = Patterns(B, np.arange(n), problem.quadratics)
+    N = At @ At.transpose(0, 2, 1)
+    found = []
+    for data in (dense, FilledData(dense.values, dense.scale), ObservedData(dense.values, dense.scale)):
+        view = view_of(data)
+        G, observed = view.columns(model, np.empty_like(B))
+        summary, systems = view.summarise(patterns, G, N, observed)
+        F, H = view.rows(model, W, summary.gram)
+        found.append((G, summary.bands, systems, F, np.broadcast_to(H, (n, I, R, R)), view.sse(At, W, F, H)))
+    for other in found[1:]:
+        for ours, expected in zip(other, found[0], strict=True):
+            np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_complete_data_have_the_complete_view(dense):
+    assert isinstance(dense, DenseData)
+    assert type(view_of(dense)).__name__ == "CompleteView"
