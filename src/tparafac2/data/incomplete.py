@@ -73,12 +73,25 @@ class IncompleteData:
         require_tail("At", At, self.values.shape[:1])
         require_tail("W", W, self.values.shape[1:])
         out = np.empty(len(At))
-        observed_sse(self.values, *self._alike(At, W), out)
+        observed_sse(self._rows_by_rest, self._alike(At), self._alike(W), out)
         return out
 
-    def _alike(self, *arrays: FloatArray) -> list[FloatArray]:
-        """One type and memory order for all: the kernels are compiled anew for every other."""
-        return [np.ascontiguousarray(array, dtype=self.dtype) for array in arrays]
+    @property
+    def _rows_by_rest(self) -> FloatArray:
+        return self.values.reshape(self.values.shape[0], -1)
+
+    def _alike(self, array: FloatArray) -> FloatArray:
+        """As the kernels want it: times and columns as one axis, three components or more.
+
+        One type and memory order for all, because kernels are compiled anew for every other.
+        """
+        n, R = array.shape[:2]
+        flat = np.ascontiguousarray(array, dtype=self.dtype).reshape(n, R, -1)
+        return (
+            flat
+            if R >= 3
+            else np.concatenate([flat, np.zeros_like(flat, shape=(n, 3 - R, flat.shape[2]))], 1)
+        )
 
 
 class FilledData(IncompleteData):
@@ -104,7 +117,12 @@ class FilledData(IncompleteData):
             return self._at_first.project(At, out=out)
         require_tail("At", At, self.values.shape[:1])
         out = output_array(out, (*At.shape[:2], *self.values.shape[1:]), self.dtype)
-        project_filled(self.values, *self._alike(At, model.B, model.C), out)
+        At, W = self._alike(At), self._alike(model.B * model.C[..., None])
+        G = out.reshape(W.shape) if out.size == W.size else np.empty_like(W)
+        np.matmul(At @ At.transpose(0, 2, 1), W, out=G)
+        project_filled(self._rows_by_rest, At, W, G)
+        if G.size > out.size:
+            out[...] = G[:, : out.shape[1]].reshape(out.shape)
         return out
 
     def accumulate(
@@ -117,7 +135,10 @@ class FilledData(IncompleteData):
             return self._at_first.accumulate(W, out=out)
         require_tail("W", W, self.values.shape[1:])
         out = output_array(out, (*W.shape[:2], self.values.shape[0]), self.dtype)
-        accumulate_filled(self.values, *self._alike(model.At, W), out)
+        At, W = self._alike(model.At), self._alike(W)
+        F = np.matmul(W @ W.transpose(0, 2, 1), At)
+        accumulate_filled(self._rows_by_rest, At, W, F)
+        out[...] = F[:, : out.shape[1]]
         return out
 
     @cached_property

@@ -1,13 +1,15 @@
 """Compiled loops over data with missing entries, which are NaN.
 
-Rows of the patterns are contiguous over columns, so that every inner loop runs over neighbouring numbers; the
-comparison of a number with itself, which NaN alone fails, is vectorised too.
+Times and columns are one axis, so that every inner loop runs over many neighbouring numbers; the comparison of a
+number with itself, which NaN alone fails, is vectorised too.
 """
 
 from typing import Any
 
 import numpy as np
 from numba import njit
+
+_BLOCK = 512  # columns worked on at a time
 
 # No `nnan`: NaN is what these loops look for.
 _OPTIONS: dict[str, Any] = {
@@ -29,111 +31,141 @@ def part(function: Any) -> Any:
 
 
 @part
-def take_off(e, x, coef, P, k):  # type: ignore[no-untyped-def]
-    """e = x - sum_r coef_r P[r, k], and 0 where x is NaN."""
-    R, J = P.shape[0], np.uint64(e.shape[0])
-    r = 0
-    for j in range(J):
-        e[j] = x[j]
-    while r + 3 <= R:
-        a, b, c = coef[r], coef[r + 1], coef[r + 2]
-        for j in range(J):
-            e[j] -= a * P[r, k, j] + b * P[r + 1, k, j] + c * P[r + 2, k, j]
-        r += 3
-    while r < R:
+def beyond_three(e, x, P, coef, at):  # type: ignore[no-untyped-def]
+    """e = x - sum over r >= 3 of coef_r P[r], on neighbouring columns."""
+    o, w = at
+    for j in range(w):
+        e[j] = x[o + j]
+    for r in range(3, P.shape[0]):
         a = coef[r]
-        for j in range(J):
-            e[j] -= a * P[r, k, j]
-        r += 1
-    for j in range(J):
-        e[j] = e[j] if e[j] == e[j] else 0.0
+        for j in range(w):
+            e[j] -= a * P[r, o + j]
+
+
+@part
+def project_row(G, x, W, coef, e, at):  # type: ignore[no-untyped-def]
+    """G[r] += coef_r (x - sum_s coef_s W[s]) where x is observed, on neighbouring columns.
+
+    Everything for three components in one loop: what is left of x never leaves the registers.
+    """
+    o, w = at
+    a, b, c = coef[0], coef[1], coef[2]
+    if W.shape[0] == 3:
+        for j in range(w):
+            d = x[o + j] - (a * W[0, o + j] + b * W[1, o + j] + c * W[2, o + j])
+            d = d if d == d else 0.0
+            G[0, o + j] += a * d
+            G[1, o + j] += b * d
+            G[2, o + j] += c * d
+        return
+    beyond_three(e, x, W, coef, at)
+    for j in range(w):
+        d = e[j] - (a * W[0, o + j] + b * W[1, o + j] + c * W[2, o + j])
+        d = d if d == d else 0.0
+        G[0, o + j] += a * d
+        G[1, o + j] += b * d
+        G[2, o + j] += c * d
+        e[j] = d
+    for r in range(3, W.shape[0]):
+        a = coef[r]
+        for j in range(w):
+            G[r, o + j] += a * e[j]
+
+
+@part
+def accumulate_row(out, x, W, coef, e, at):  # type: ignore[no-untyped-def]
+    """out[r] += <W[r], x - sum_s coef_s W[s]> over what is observed of neighbouring columns."""
+    o, w = at
+    a, b, c = coef[0], coef[1], coef[2]
+    p, q, t = 0.0, 0.0, 0.0
+    if W.shape[0] == 3:
+        for j in range(w):
+            f, g, h = W[0, o + j], W[1, o + j], W[2, o + j]
+            d = x[o + j] - (a * f + b * g + c * h)
+            d = d if d == d else 0.0
+            p += d * f
+            q += d * g
+            t += d * h
+    else:
+        beyond_three(e, x, W, coef, at)
+        for j in range(w):
+            f, g, h = W[0, o + j], W[1, o + j], W[2, o + j]
+            d = e[j] - (a * f + b * g + c * h)
+            d = d if d == d else 0.0
+            p += d * f
+            q += d * g
+            t += d * h
+            e[j] = d
+        for r in range(3, W.shape[0]):
+            inner = 0.0
+            for j in range(w):
+                inner += W[r, o + j] * e[j]
+            out[r] += inner
+    out[0] += p
+    out[1] += q
+    out[2] += t
+
+
+@part
+def squares_of_row(x, W, coef, e, at):  # type: ignore[no-untyped-def]
+    """The sum of squares of x - sum_r coef_r W[r] over what is observed of neighbouring columns."""
+    o, w = at
+    a, b, c = coef[0], coef[1], coef[2]
+    total = 0.0
+    if W.shape[0] == 3:
+        for j in range(w):
+            d = x[o + j] - (a * W[0, o + j] + b * W[1, o + j] + c * W[2, o + j])
+            d = d if d == d else 0.0
+            total += d * d
+    else:
+        beyond_three(e, x, W, coef, at)
+        for j in range(w):
+            d = e[j] - (a * W[0, o + j] + b * W[1, o + j] + c * W[2, o + j])
+            d = d if d == d else 0.0
+            total += d * d
+    return total
 
 
 @kernel
-def project_filled(values, At, B, C, G):  # type: ignore[no-untyped-def]
-    """G_k = F_k' A for every start, where F has the entries of the start's model where X has none.
+def project_filled(values, At, W, G):  # type: ignore[no-untyped-def]
+    """Add E' A to G (n, R, m) for every start, where E is what the model A W' leaves of the observed values.
 
-    F is the model plus the residual at what was observed, so that only the residual needs a pass over X.
+    With G = W A'A before, G is then F' A, where F has the entries of the model where nothing was observed.
+    R is at least 3: fewer components are filled up with zeros. Columns are worked on in blocks that stay in
+    the fastest cache while all rows pass by.
     """
-    I, K, J = values.shape
-    R = At.shape[1]
-    e, coef = np.empty(J, values.dtype), np.empty(R, values.dtype)
-    gram = np.empty((R, R), values.dtype)
-    width = np.uint64(J)
+    I, m = values.shape
+    width = min(m, _BLOCK)
+    e = np.empty(width, values.dtype)
     for p in range(At.shape[0]):
-        for r in range(R):
-            for s in range(R):
-                inner = 0.0
-                for i in range(I):
-                    inner += At[p, r, i] * At[p, s, i]
-                gram[r, s] = inner
-        for k in range(K):
-            for r in range(R):
-                for j in range(width):
-                    G[p, r, k, j] = 0.0
-                for s in range(R):
-                    a = gram[r, s] * C[p, s, k]
-                    for j in range(width):
-                        G[p, r, k, j] += a * B[p, s, k, j]
-        for i in range(I):
-            for k in range(K):
-                for r in range(R):
-                    coef[r] = At[p, r, i] * C[p, r, k]
-                take_off(e, values[i, k], coef, B[p], k)
-                for r in range(R):
-                    a = At[p, r, i]
-                    for j in range(width):
-                        G[p, r, k, j] += a * e[j]
+        for first in range(0, m, width):
+            at = (np.uint64(first), np.uint64(min(width, m - first)))
+            for i in range(I):
+                project_row(G[p], values[i], W[p], At[p, :, i], e, at)
 
 
 @kernel
 def accumulate_filled(values, At, W, out):  # type: ignore[no-untyped-def]
-    """out = sum_k F_k W_k for every start, F as in `project_filled` for the model A W'."""
-    I, K, J = values.shape
-    R = At.shape[1]
-    e, coef = np.empty(J, values.dtype), np.empty(R, values.dtype)
-    gram = np.empty((R, R))
-    width = np.uint64(J)
+    """Add E W to out (n, R, I) for every start, E as in `project_filled`."""
+    I, m = values.shape
+    width = min(m, _BLOCK)
+    e = np.empty(width, values.dtype)
     for p in range(At.shape[0]):
-        for r in range(R):
-            for s in range(R):
-                inner = 0.0
-                for k in range(K):
-                    for j in range(width):
-                        inner += W[p, r, k, j] * W[p, s, k, j]
-                gram[r, s] = inner
-        for i in range(I):
-            for r in range(R):
-                coef[r] = At[p, r, i]
-                out[p, r, i] = 0.0
-            for r in range(R):
-                for s in range(R):
-                    out[p, r, i] += gram[r, s] * At[p, s, i]
-            for k in range(K):
-                take_off(e, values[i, k], coef, W[p], k)
-                for r in range(R):
-                    inner = 0.0
-                    for j in range(width):
-                        inner += W[p, r, k, j] * e[j]
-                    out[p, r, i] += inner
+        for first in range(0, m, width):
+            at = (np.uint64(first), np.uint64(min(width, m - first)))
+            for i in range(I):
+                accumulate_row(out[p, :, i], values[i], W[p], At[p, :, i], e, at)
 
 
 @kernel
 def observed_sse(values, At, W, out):  # type: ignore[no-untyped-def]
     """Sum of squares of X - A W' over what was observed, for every start."""
-    I, K, J = values.shape
-    R = At.shape[1]
-    e, coef = np.empty(J, values.dtype), np.empty(R, values.dtype)
-    width = np.uint64(J)
+    I, m = values.shape
+    width = min(m, _BLOCK)
+    e = np.empty(width, values.dtype)
     for p in range(At.shape[0]):
-        total = 0.0
-        for i in range(I):
-            for r in range(R):
-                coef[r] = At[p, r, i]
-            for k in range(K):
-                take_off(e, values[i, k], coef, W[p], k)
-                part = 0.0
-                for j in range(width):
-                    part += e[j] * e[j]
-                total += part
-        out[p] = total
+        out[p] = 0.0
+        for first in range(0, m, width):
+            at = (np.uint64(first), np.uint64(min(width, m - first)))
+            for i in range(I):
+                out[p] += squares_of_row(values[i], W[p], At[p, :, i], e, at)
