@@ -1,7 +1,7 @@
 """Compiled loops over data with missing entries, which are NaN.
 
-Times and columns are one axis, so that every inner loop runs over many neighbouring numbers; the comparison of a
-number with itself, which NaN alone fails, is vectorised too.
+Times and columns are one axis, so that every inner loop runs over many neighbouring numbers; the comparison
+of a number with itself, which NaN alone fails, is vectorised too.
 """
 
 from typing import Any

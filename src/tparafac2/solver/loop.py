@@ -73,7 +73,9 @@ def solve(
         batch.stop(batch.step())
         interrupted = bool(watch and watch(batch.iteration, batch.momentum.last))
     batch.close(interrupted)
-    return [finish(problem, batch.point(i), settings) for i in range(len(starts))]
+    points = [batch.point(i) for i in range(len(starts))]
+    del batch  # its arrays are no longer needed, and finishing needs some of its own
+    return [finish(problem, point, settings) for point in points]
 
 
 class Batch:
