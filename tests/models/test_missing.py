@@ -147,7 +147,7 @@ def test_uneven_times_help_where_patterns_were_sampled_unevenly():
 
         def best(given, X=X, truth=truth):
             """At the smoothness that suits it best: the gain is not one of more or less of it."""
-            models = (tp.TParafac2(2, s, n_starts=5, random_state=0) for s in (1e-2, 2e-2, 4e-2))
+            models = (tp.TParafac2(2, s, n_starts=3, random_state=0) for s in (2e-2, 4e-2))
             return max(tp.metrics.factor_match_score(model.fit(X, times=given), truth) for model in models)
 
         gains.append(best(times) - best("even"))
