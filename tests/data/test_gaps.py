@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from tparafac2.data import FilledData, ObservedData, take_in
 
@@ -121,3 +122,21 @@ def test_uneven_widths_with_holes_are_refused():
     slices[0][1, 1] = np.nan
     with pytest.raises(ValueError, match="same columns, NaN where a column is missing"):
         take_in(slices)
+
+
+def test_a_labelled_mask_goes_by_its_labels():
+    X = xr.DataArray(cube(3, 4, 4), dims=("time", "rows", "columns"), coords={"rows": list("abcd")})
+    mask = xr.ones_like(X, dtype=bool)
+    mask[0, 1, 2] = False
+    expected = take_in(X, mask=mask).data.values
+    turned = take_in(X, mask=mask.transpose("columns", "time", "rows")).data.values
+    np.testing.assert_array_equal(turned, expected)
+    np.testing.assert_array_equal(
+        take_in(X.transpose("rows", "columns", "time"), mask=mask).data.values, expected
+    )
+    with pytest.raises(ValueError, match="differ in the labels of 'rows'"):
+        take_in(X, mask=mask.isel(rows=slice(None, None, -1)))
+    with pytest.raises(ValueError, match="mask has labels, but X has none"):
+        take_in(X.values, mask=mask)
+    with pytest.raises(ValueError, match="mask has the dimensions"):
+        take_in(X, mask=mask.rename(rows="who"))

@@ -518,3 +518,24 @@ def test_many_lines_take_no_loop_over_them():
     # About 0.1 s; a loop over lines takes seconds.
     assert clock.perf_counter() - start < 2
     assert sum(piece.sum() for piece in slices) == n
+
+
+# --- other numbers for the same table -----------------------------------------------------------------------
+
+
+def test_other_slices_keep_labels_and_account():
+    table = _table(values="n", absent="columns")
+    other = table.with_slices([np.sqrt(piece) for piece in table.slices()])
+    np.testing.assert_array_equal(_stack(other), np.sqrt(_stack(table)))
+    assert other.labels is table.labels
+    assert other.present is table.present
+    assert other.describe() == table.describe()
+    assert repr(other) == repr(table)
+
+
+@pytest.mark.parametrize(
+    "slices", [[], [np.ones((2, 2))], [np.ones((2, 2)), np.ones((2, 3))], [np.ones(2)] * 2]
+)
+def test_other_slices_must_be_like_those_of_the_table(slices):
+    with pytest.raises(ValueError, match=r"2 slices of shape \(2, 2\) are needed"):
+        _table().with_slices(slices)

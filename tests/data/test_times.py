@@ -86,3 +86,10 @@ def test_a_period_closes_the_ring():
 
 def test_one_slice_has_no_weights():
     assert time_weights([3.0], None) == ((), 0.0)
+
+
+def test_texts_of_numbers_are_numbers_and_early_dates_are_right():
+    assert read_times(["1500", "1550", "1900"], None, 3).tolist() == [1500, 1550, 1900]
+    early = read_times(["1500-01-01", "1500-01-02", "9999-12-31"], None, 3)
+    assert early[1] - early[0] == 1
+    assert early[2] > early[1]

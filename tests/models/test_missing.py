@@ -303,3 +303,24 @@ def test_a_sparse_table_is_never_made_dense():
     sparse = made("TParafac2", max_iter=60).fit(table)
     dense = made("TParafac2", max_iter=60).fit(np.stack([piece.toarray() for piece in table.slices()]))
     assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-7)
+
+
+def test_columns_without_data_are_spoken_of_and_not_shown_off(data):
+    X = data.X.copy()
+    X[0, :, 5] = np.nan
+    model = made("TParafac2").fit(X)
+    assert any("1 columns were not observed at all at some times (1 pairs" in note for note in model.notes_)
+    first = [
+        line.split("first:")[1].split(";")[0] for line in model.summary().splitlines() if "first:" in line
+    ]
+    assert first
+    assert not any("column 5 " in text for text in first)
+    gone = made("TParafac2", bridge=False).fit(X)
+    assert not any("not observed at all" in note for note in gone.notes_)
+
+
+def test_lower_starts_that_were_cut_off_are_spoken_of(data):
+    model = made("Parafac2", n_starts=8, max_iter=60).fit(holed(data.X, 0.4))
+    starts = model.starts_
+    lower = (starts.objective < model.objective_ * (1 - 1e-6)) & ~starts.converged
+    assert any("had a lower objective" in note for note in model.notes_) == bool(lower.any())

@@ -36,6 +36,21 @@ def missing_entries(
     return hidden if any(one.any() for one in hidden) else None
 
 
+def aligned_mask(mask: Any, X: Any, labels: Labels) -> Any:
+    """A labelled mask in the order of labelled data, if its labels are the same; others as they are."""
+    if not (hasattr(mask, "dims") and hasattr(mask, "coords")):
+        return mask
+    if not hasattr(X, "dims"):
+        raise ValueError("mask has labels, but X has none: give both as xarray.DataArray, or mask.values.")
+    if set(mask.dims) != set(X.dims):
+        raise ValueError(f"mask has the dimensions {mask.dims}, but X has {X.dims}: give the same.")
+    for dim in X.dims:
+        both = dim in mask.coords and dim in X.coords
+        if both and not np.array_equal(mask.coords[dim].values, X.coords[dim].values):
+            raise ValueError(f"mask and X differ in the labels of {dim!r}: align it, mask.reindex_like(X).")
+    return mask.transpose(*(labels.names[mode] for mode in ("time", "rows", "columns"))).values
+
+
 def require_observed(observed: Mask, labels: Labels) -> None:
     """Refuse data in which a row or a column, or everything, was never observed.
 

@@ -16,7 +16,7 @@ from tparafac2.data.checks import (
 )
 from tparafac2.data.dense import DenseData
 from tparafac2.data.dimensions import resolve_dims
-from tparafac2.data.gaps import missing_entries, require_observed
+from tparafac2.data.gaps import aligned_mask, missing_entries, require_observed
 from tparafac2.data.incomplete import FilledData, ObservedData
 from tparafac2.data.interface import SliceData
 from tparafac2.data.labels import Labels
@@ -151,6 +151,7 @@ def take_in(
         slices, labels, given, present = X, Labels(), (), None
     else:
         slices, labels, given, present = _read(X, dims)
+        mask = aligned_mask(mask, X, labels)
     when = read_times(times, labels.time, len(slices))
     if when is not None and labels.time is None:  # what the user calls the times is in the results, too
         labels = replace(labels, time=_plain_times(times))
@@ -215,7 +216,9 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
 
 def _plain_times(times: Any) -> NDArray[Any]:
     given = np.asarray(times)
-    return given.astype("datetime64[ns]") if given.dtype.kind in "OUS" else given
+    if given.dtype.kind in "US":
+        return given
+    return given.astype("datetime64[us]") if given.dtype.kind == "O" else given
 
 
 def _read_long(X: Table) -> _Read:

@@ -1,9 +1,10 @@
 """A long table, one line for each row, column and time, as slices."""
 
+import copy
 import operator
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,7 @@ class Table:
     _n_lines: int = field(init=False, repr=False)
     _n_repeats: int = field(init=False, repr=False)
     _n_columns: int = field(init=False, repr=False)
+    _prepared: tuple[Any, ...] | None = field(init=False, repr=False)
 
     def __post_init__(self, frame: Any) -> None:
         self._require_options()
@@ -116,6 +118,7 @@ class Table:
             _n_lines=len(lines),
             _n_repeats=n_repeats,
             _n_columns=len(columns.labels),
+            _prepared=None,
         )
 
     @property
@@ -155,9 +158,39 @@ class Table:
         array([[ 1., nan],
                [ 0., nan]])
         """
+        if self._prepared is not None:
+            return list(self._prepared)
         if self.absent == "zero" and self.density < _SPARSE_BELOW and not self._cells.has_missing():
             return self._cells.sparse()
         return list(self._cells.dense(np.nan if self.absent == "missing" else 0.0, self.present))
+
+    def with_slices(self, slices: Sequence[Any]) -> Self:
+        """Give the same table with other numbers, for example their logarithms.
+
+        Parameters
+        ----------
+        slices : sequence of K ndarrays or scipy sparse arrays (I, J)
+            They are kept as they are.
+
+        Returns
+        -------
+        Table
+            With the labels of this one, and its account of what was read.
+
+        Examples
+        --------
+        >>> table = Table({"r": [0, 1], "c": [0, 1], "t": [0, 1]}, rows="r", columns="c", time="t")
+        >>> table.with_slices([10 * one for one in table.slices()]).slices()[1]
+        array([[ 0.,  0.],
+               [ 0., 10.]])
+        """
+        shapes = (len(slices), *{piece.shape for piece in slices})
+        K, I, J = self.shape
+        if shapes != (K, (I, J)):
+            raise ValueError(f"{K} slices of shape {(I, J)} are needed; got {shapes[0]}: {shapes[1:]}.")
+        other = copy.copy(self)
+        other._keep(_prepared=tuple(slices))
+        return other
 
     def describe(self) -> str:
         """Say in one sentence what was read and what was assumed."""

@@ -73,18 +73,28 @@ def as_numbers(given: Any) -> NDArray[np.float64]:
     """
     array = np.asarray(given)
     if array.dtype.kind in "OUS":
-        try:
-            array = array.astype("datetime64[ns]")
-        except (ValueError, TypeError) as error:
-            raise ValueError(
-                f"times must be numbers or dates; got {' '.join(repr(given).split()):.80} ({error})."
-            ) from None
+        array = _read_text(array, given)
     if array.dtype.kind == "M":
         days = (array - np.datetime64(0, "D")) / _DAY
         return np.asarray(days, dtype=np.float64)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"times must be numbers or dates; got values of type {array.dtype}.")
     return array.astype(np.float64)
+
+
+def _read_text(array: NDArray[Any], given: Any) -> NDArray[Any]:
+    """Texts of numbers ("1990") as numbers, others as dates; microseconds do not overflow in any year."""
+    try:
+        if all(isinstance(one, str | bytes) for one in array.ravel()):
+            return array.astype(np.float64)
+    except ValueError:
+        pass  # not numbers
+    try:
+        return array.astype("datetime64[us]")
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"times must be numbers or dates; got {' '.join(repr(given).split()):.80} ({error})."
+        ) from None
 
 
 def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | None) -> TimeWeights:

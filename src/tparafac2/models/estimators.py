@@ -236,8 +236,8 @@ class TParafac2(Decomposition):
         Further terms on loadings, patterns and strengths, see `tparafac2.penalties`.
     missing : {"auto", "exact", "em"}
         What becomes of missing entries: left out of every sum, so that each row and column has a system of
-        its own ("exact"), or filled in by the current model of each start ("em"). Both end at the same
-        minimum; "auto" takes exact up to rank 10.
+        its own ("exact"), or filled in by the current model of each start ("em"). Both minimise the
+        same objective; "auto" takes exact up to rank 10.
     bridge : bool
         Whether smoothness bridges times at which a column was not observed at all. False where such a column
         did not exist then (words and species that enter and leave): its pattern is then zero.
@@ -265,6 +265,12 @@ class TParafac2(Decomposition):
         Strengths at each time, not negative.
     objective_, explained_variance_, feasibility_gaps_, converged_, n_iter_, status_, notes_, starts_, trace_
         How the fit went.
+    observed_share_ : float
+        Share of the entries that were observed.
+    coverage_ : ndarray (K, J) or None
+        Share of the rows that was observed for every time and column; None if nothing is missing.
+    undetermined_ : ndarray of bool (K, R)
+        Patterns on which the data say nothing at that time.
 
     Examples
     --------

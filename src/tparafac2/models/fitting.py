@@ -232,7 +232,7 @@ def _package(
 ) -> Result:
     """The chosen run in the user's units, components in order and with settled signs."""
     A, B, C = _factors(model, problem, compressed, run)
-    notes = _notes(model, A, B, C) + _notes_on_gaps(intake)
+    notes = _notes(model, A, B, C) + _notes_on_gaps(intake) + _notes_on_starts(choice)
     undetermined = _undetermined(model, C)
     if intake.order != tuple(range(intake.n_times)):
         B, C, undetermined = all_times(intake, B, C, undetermined, about["period"])
@@ -318,12 +318,36 @@ def _undetermined(model: Model, C: FloatArray) -> NDArray[np.bool_]:
 
 
 def _notes_on_gaps(intake: Intake) -> list[str]:
+    notes = []
     unseen = intake.n_times - len(intake.order)
-    if not unseen:
+    if unseen:
+        notes.append(
+            f"Nothing was observed at {unseen} of {intake.n_times} times: "
+            "patterns and strengths there are interpolated in time."
+        )
+    if intake.coverage is not None:
+        present = intake.data.present if isinstance(intake.data, IncompleteData) else None
+        bridged = (intake.coverage[list(intake.order)] == 0) & (True if present is None else present)
+        if bridged.any():
+            columns, pairs = int(bridged.any(axis=0).sum()), int(bridged.sum())
+            notes.append(
+                f"{columns} columns were not observed at all at some times ({pairs} pairs of column and time, "
+                "coverage_ 0): no data speak for their weights there, which can be large where the constraint "
+                "on the patterns needs them. Use bridge=False if they did not exist then."
+            )
+    return notes
+
+
+def _notes_on_starts(choice: Choice) -> list[str]:
+    """Starts that were passed over although they are lower: the chosen one may not be the minimum."""
+    objective = choice.table["objective"]
+    chosen = objective[choice.chosen]
+    lower = (objective < chosen * (1 - 1e-6)) & ~choice.table["converged"]
+    if not lower.any():
         return []
     return [
-        f"Nothing was observed at {unseen} of {intake.n_times} times: "
-        "patterns and strengths there are interpolated in time."
+        f"{int(lower.sum())} of {len(objective)} starts had a lower objective when they reached max_iter: "
+        "raise max_iter to see where they end."
     ]
 
 

@@ -135,17 +135,25 @@ def component_facts(result: Result) -> list[ComponentFacts]:
     normalised = result.normalised()
     shares = _shares(normalised)
     labels = result.labels.columns
+    first, last = (_seen(result, k, normalised.B[k]) for k in (0, -1))
     return [
         ComponentFacts(
             component=r + 1,
             share=float(shares[r]),
             first=float(normalised.C[0, r]),
             last=float(normalised.C[-1, r]),
-            first_columns=_largest_columns(normalised.B[0][:, r], labels),
-            last_columns=_largest_columns(normalised.B[-1][:, r], labels),
+            first_columns=_largest_columns(first[:, r], labels),
+            last_columns=_largest_columns(last[:, r], labels),
         )
         for r in range(result.rank)
     ]
+
+
+def _seen(result: Result, k: int, pattern: Any) -> Any:
+    """A pattern without the columns that were not observed at that time."""
+    if result.coverage is None:
+        return pattern
+    return np.where(result.coverage[k][:, None] > 0, pattern, 0.0)
 
 
 def end_labels(result: Result) -> tuple[str, str]:
