@@ -20,8 +20,9 @@ test bench: export NUMBA_NUM_THREADS := 1
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.runtime ## fit synthetic data and draw out/quickstart.png
-	$(BIN)/python examples/quickstart.py
+demo: $(VENV)/.runtime ## fit real data (flights from New York) and write the page out/demo/report.html
+	@mkdir -p out
+	$(BIN)/tparafac2 demo --out out/demo --overwrite
 
 test: lint types ## lint, type check and run all tests (PYTEST_ARGS="-k name" for some)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

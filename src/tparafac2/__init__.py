@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tparafac2 import data, experiments, metrics, penalties, plots, synthetic
+    from tparafac2 import data, experiments, io, metrics, penalties, plots, report, synthetic
     from tparafac2.data import Table
     from tparafac2.models import (
         CP,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("data", "experiments", "metrics", "penalties", "plots", "synthetic")
+_MODULES = ("data", "experiments", "io", "metrics", "penalties", "plots", "report", "synthetic")
 _MODELS = ("CP", "ConvergenceWarning", "NotFittedError", "Parafac2", "TParafac2", "TemporalCMF", "load")
 
 __all__ = [
@@ -39,10 +39,12 @@ __all__ = [
     "__version__",
     "data",
     "experiments",
+    "io",
     "load",
     "metrics",
     "penalties",
     "plots",
+    "report",
     "synthetic",
 ]
 

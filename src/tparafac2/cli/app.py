@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from tparafac2 import __version__
-from tparafac2.cli import generate, paper
+from tparafac2.cli import compare, demo, fit, generate, info, paper, report
 from tparafac2.cli.errors import MEANINGS, PlainSpoken
 
 EXIT_CODES = "\n".join(f"{code:>5}  {meaning}" for code, meaning in MEANINGS.items())
@@ -18,6 +18,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a traceback to report has to be plain text
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
+app.command("report", epilog=report.EXAMPLES)(report.report)
+app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
+app.command("info", epilog=info.EXAMPLES)(info.info)
+app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("generate", epilog=generate.EXAMPLES)(generate.generate)
 app.command("paper", epilog=paper.EXAMPLES)(paper.paper)
 

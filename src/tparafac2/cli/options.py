@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar, get_type_hints
 
 import typer
 
@@ -35,8 +35,11 @@ def takes(options: Callable[..., Options]) -> Callable[[Callable[[Options], None
         def run(**given: object) -> None:
             command(options(**given))
 
-        # typer reads the options of a command from its signature.
-        run.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
+        # typer reads the options of a command from its signature. Each class resolves its own names.
+        hints = get_type_hints(options, include_extras=True)
+        signature = inspect.signature(options)
+        parameters = [one.replace(annotation=hints[name]) for name, one in signature.parameters.items()]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return run
 
     return decorate

@@ -331,9 +331,9 @@ def _notes_on_gaps(intake: Intake) -> list[str]:
         if bridged.any():
             columns, pairs = int(bridged.any(axis=0).sum()), int(bridged.sum())
             notes.append(
-                f"{columns} columns were not observed at all at some times ({pairs} pairs of column and time, "
-                "coverage_ 0): no data speak for their weights there, which can be large where the constraint "
-                "on the patterns needs them. Use bridge=False if they did not exist then."
+                f"{columns} columns were not observed at all at some times ({pairs} pairs of column and "
+                "time, coverage_ 0): no data speak for their weights there, which can be large where the "
+                "constraint on the patterns needs them. Use bridge=False if they did not exist then."
             )
     return notes
 

@@ -1,5 +1,33 @@
-"""Pictures. Nothing here needs a display or touches pyplot; matplotlib is loaded when a picture is made."""
+"""Pictures. Nothing here needs a display or touches pyplot; matplotlib is loaded when a picture is made.
 
+Every function takes a fitted model (or its result) and, where it is to draw into axes of the user's, ``ax``;
+it gives back the Axes, whose ``figure`` can be shown or saved.
+"""
+
+from tparafac2.plots.convergence_lines import convergence
+from tparafac2.plots.loading_bars import loadings
+from tparafac2.plots.mover_bars import movers
+from tparafac2.plots.overview_page import overview
+from tparafac2.plots.pattern_dots import snapshots
+from tparafac2.plots.pattern_map import pattern
 from tparafac2.plots.patterns import pattern_heatmap
+from tparafac2.plots.saving import save
+from tparafac2.plots.slice_residuals import residuals
+from tparafac2.plots.start_agreement import agreement
+from tparafac2.plots.strength_lines import strengths
+from tparafac2.plots.true_pattern import truth
 
-__all__ = ["pattern_heatmap"]
+__all__ = [
+    "agreement",
+    "convergence",
+    "loadings",
+    "movers",
+    "overview",
+    "pattern",
+    "pattern_heatmap",
+    "residuals",
+    "save",
+    "snapshots",
+    "strengths",
+    "truth",
+]

@@ -58,7 +58,7 @@ def pattern_heatmap(
             raise ValueError(
                 f"{name} must have one label for each of the pattern's {size} {name}, got {len(labels)}."
             )
-    reach = _largest(values) if limit is None else _check_limit(limit)
+    reach = _largest(values) if limit is None else check_limit(limit)
     if ax is None:
         ax = new_figure(COLUMN_WIDTH, 0.75 * COLUMN_WIDTH).add_subplot()
     ax.imshow(values.T, cmap=DIVERGING, vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
@@ -79,7 +79,14 @@ def _check_pattern(pattern: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
-def _check_limit(limit: float) -> float:
+def check_limit(limit: float) -> float:
+    """Refuse what cannot be the value with the deepest colour.
+
+    Examples
+    --------
+    >>> check_limit(2)
+    2.0
+    """
     if not (math.isfinite(limit) and limit > 0):
         raise ValueError(f"limit must be a finite number above 0, got {limit!r}.")
     return float(limit)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLUMN_WIDTH = 8.5
@@ -19,6 +20,12 @@ FONT_SIZE = 7.0
 
 DIVERGING = "RdBu_r"
 """Blue below, white at, red above zero: safe for the colour-blind."""
+
+RISE, FALL = "#B2182B", "#2166AC"
+"""Above and below zero, as in the heat maps."""
+
+NOTHING = "#E4E4E4"
+"""Where there is nothing to show: no slice, or no such column."""
 
 _SETTINGS = {
     "font.family": "sans-serif",
@@ -41,6 +48,8 @@ _SETTINGS = {
     "xtick.major.pad": 2,
     "ytick.major.pad": 2,
     "pdf.fonttype": 42,  # text stays text
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tparafac2",  # or every file would have other names inside
 }
 
 
@@ -65,6 +74,35 @@ LOOKS = {
     "tCMF": Look("#E69F00", "////"),
     "NNtCMF": Look("#009E73", "\\\\\\\\"),
 }
+
+
+class LineLook(TypedDict):
+    """How the line of a component is drawn, as matplotlib's arguments."""
+
+    color: str
+    linestyle: str
+    marker: str
+
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_LINES = ("-", "--", ":", "-.")
+
+
+def line_look(r: int) -> LineLook:
+    """Give component r (from 0) a colour and a marker of its own; after seven also another kind of line.
+
+    Examples
+    --------
+    >>> line_look(0)["color"] == line_look(7)["color"], line_look(7)["linestyle"]
+    (True, '--')
+    """
+    turn, place = divmod(r, len(_COLOURS))
+    return {
+        "color": _COLOURS[place],
+        "linestyle": _LINES[turn % len(_LINES)],
+        "marker": _MARKERS[(place + turn) % len(_MARKERS)],
+    }
 
 
 def shade(colour: str, depth: float) -> tuple[float, float, float]:
@@ -112,3 +150,78 @@ def new_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width / 2.54, height / 2.54), layout="constrained")
+
+
+@contextmanager
+def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
+    """Give the user's Axes with their own settings, or new ones in the style for print, of a size in cm.
+
+    Examples
+    --------
+    >>> with canvas(None, COLUMN_WIDTH, 5) as ax:
+    ...     line, = ax.plot([1, 2])
+    >>> line.axes is ax
+    True
+    """
+    require_axes(ax)
+    if ax is None:
+        with print_style():
+            yield new_figure(width, height).add_subplot()
+    else:
+        yield ax
+
+
+def require_axes(ax: object) -> None:
+    """Refuse what is neither None nor somewhere to draw.
+
+    Examples
+    --------
+    >>> require_axes("here")
+    Traceback (most recent call last):
+    TypeError: ax must be a matplotlib Axes, or None for a new figure; got str.
+    """
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be a matplotlib Axes, or None for a new figure; got {type(ax).__name__}.")
+
+
+def open_frame(ax: Axes) -> None:
+    """Leave only the two sides of the frame that carry numbers.
+
+    Examples
+    --------
+    >>> ax = new_figure(COLUMN_WIDTH, 5).add_subplot()
+    >>> open_frame(ax)
+    >>> ax.spines["top"].get_visible()
+    False
+    """
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def name_component(ax: Axes, r: int) -> None:
+    """Write above a picture which component it is of.
+
+    Examples
+    --------
+    >>> ax = new_figure(8, 5).add_subplot()
+    >>> name_component(ax, 0)
+    >>> ax.get_title("left")
+    'Component 1'
+    """
+    ax.set_title(f"Component {r + 1}", loc="left", fontweight="bold")
+
+
+def say(ax: Axes, sentence: str) -> None:
+    """Write a sentence where there is nothing to draw.
+
+    Examples
+    --------
+    >>> ax = new_figure(COLUMN_WIDTH, 5).add_subplot()
+    >>> say(ax, "Nothing moves.")
+    >>> ax.texts[0].get_text()
+    'Nothing moves.'
+    """
+    ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", wrap=True)
+    ax.set_xticks([])
+    ax.set_yticks([])

@@ -1,0 +1,63 @@
+"""Options that say which model is fitted, and the fit itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import typer
+
+if TYPE_CHECKING:
+    from tparafac2.models.estimators import Decomposition
+
+ModelName = Literal["tparafac2", "parafac2", "tcmf", "nntcmf", "cp"]
+MODEL_NAMES: tuple[str, ...] = get_args(ModelName)
+_FIT = "Fit"
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How every model of a command is fitted."""
+
+    starts: Annotated[int, typer.Option(help="Starts; the best is kept.", rich_help_panel=_FIT)] = 10
+    max_iter: Annotated[int, typer.Option(help="Iterations at most.", rich_help_panel=_FIT)] = 2000
+    seed: Annotated[int, typer.Option(help="Seed of the starts.", rich_help_panel=_FIT)] = 0
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.", rich_help_panel=_FIT)] = 1
+    missing: Annotated[
+        Literal["auto", "exact", "em"],
+        typer.Option(help="How missing entries are treated.", rich_help_panel=_FIT),
+    ] = "auto"
+    period: Annotated[
+        float | None,
+        typer.Option(help="Time goes round with this period (smooth models).", rich_help_panel=_FIT),
+    ] = None
+
+
+def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> Decomposition:
+    """The estimator of a name, not fitted.
+
+    Examples
+    --------
+    >>> make_model("nntcmf", 2, 1e-3, Fitting(starts=3))
+    TemporalCMF(rank=2, smoothness=0.001, nonnegative_rows=True, n_starts=3, random_state=0)
+    """
+    from tparafac2.models import CP, Parafac2, TemporalCMF, TParafac2
+
+    common: dict[str, Any] = {
+        "n_starts": fitting.starts,
+        "max_iter": fitting.max_iter,
+        "random_state": fitting.seed,
+        "n_jobs": fitting.jobs,
+        "missing": fitting.missing,
+    }
+    if name in ("parafac2", "cp"):
+        if smoothness is not None or fitting.period is not None:
+            raise ValueError(
+                f"--smoothness and --period are for models that are smooth in time, and {name} is not: leave "
+                "them out, or use --model tparafac2."
+            )
+        return Parafac2(rank, **common) if name == "parafac2" else CP(rank, **common)
+    common["period"] = fitting.period
+    if name == "tparafac2":
+        return TParafac2(rank, smoothness, **common)
+    return TemporalCMF(rank, smoothness, nonnegative_rows=name == "nntcmf", **common)

@@ -1,0 +1,112 @@
+"""Options that say what the data are and how they are prepared, for every command that reads data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from tparafac2.io import Prepared
+
+_DATA = "Data"
+_PREPARATION = "Preparation"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was said of the data on the command line."""
+
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Long table (.csv, .tsv, .parquet), .nc, .npz or .npy.")
+    ]
+    rows: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column with the rows.", rich_help_panel=_DATA)
+    ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Column with the columns, which evolve.", rich_help_panel=_DATA),
+    ] = None
+    time: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column with the times.", rich_help_panel=_DATA)
+    ] = None
+    values: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column with the values; lines are counted without it.",
+            rich_help_panel=_DATA,
+        ),
+    ] = None
+    axes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,C", help="Order of the axes of an array: rows,columns,time.", rich_help_panel=_DATA
+        ),
+    ] = None
+    absent: Annotated[
+        Literal["zero", "missing", "columns"],
+        typer.Option(
+            help="Combinations that are not in the table: zero, missing, or (columns) zero, but a column "
+            "without any line at some time is not there then.",
+            rich_help_panel=_DATA,
+        ),
+    ] = "zero"
+    duplicates: Annotated[
+        Literal["error", "sum", "mean"],
+        typer.Option(help="Several lines for one place.", rich_help_panel=_DATA),
+    ] = "error"
+    top_columns: Annotated[
+        int | None, typer.Option(metavar="N", help="Keep the N largest columns.", rich_help_panel=_DATA)
+    ] = None
+    transform: Annotated[
+        Literal["log1p", "sqrt", "share", "clr"] | None,
+        typer.Option(
+            help="Applied to every value; share and clr across columns.", rich_help_panel=_PREPARATION
+        ),
+    ] = None
+    pseudocount: Annotated[
+        float | None, typer.Option(metavar="X", help="Added before clr.", rich_help_panel=_PREPARATION)
+    ] = None
+    center: Annotated[
+        Literal["rows", "columns"] | None,
+        typer.Option(help="Subtract the mean of each.", rich_help_panel=_PREPARATION),
+    ] = None
+    scale: Annotated[
+        Literal["rows", "columns"] | None,
+        typer.Option(help="Divide by the standard deviation of each.", rich_help_panel=_PREPARATION),
+    ] = None
+
+
+class Loaded(NamedTuple):
+    """Data ready for a fit, and what there is to say of them."""
+
+    prepared: Prepared
+    about: dict[str, Any]
+
+
+def load(source: Source) -> Loaded:
+    """Read and prepare the data of a command."""
+    from tparafac2 import io
+    from tparafac2.data import Table
+
+    data = io.read(
+        source.file,
+        rows=source.rows,
+        columns=source.columns,
+        time=source.time,
+        values=source.values,
+        axes=source.axes,
+        absent=source.absent,
+        duplicates=source.duplicates,
+        top_columns=source.top_columns,
+    )
+    prepared = io.Preparation(source.transform, source.pseudocount, source.center, source.scale).apply(data)
+    about: dict[str, Any] = {"data": str(source.file)}
+    if isinstance(data, Table):
+        about["table"] = data.describe()
+    if prepared.describe():
+        about["preparation"] = prepared.describe()
+    return Loaded(prepared, about)

@@ -1,0 +1,60 @@
+"""Which of the arrays in a file is meant."""
+
+import difflib
+from collections.abc import Mapping
+
+from tparafac2.data.lines import shown
+
+
+def choose_array(file: str, shapes: Mapping[str, str], usable: list[str], values: str | None) -> str:
+    """Name of the array that was asked for, or of the only one that is usable.
+
+    Parameters
+    ----------
+    file : str
+    shapes : mapping
+        What is in the file, by name, with its shape for people to read.
+    usable : list of str
+        Names of the arrays of three dimensions.
+    values : str, optional
+        The name asked for.
+
+    Examples
+    --------
+    >>> shapes = {"counts": "(3, 4, 2)", "rows": "(3,)"}
+    >>> choose_array("votes.npz", shapes, ["counts"], None)
+    'counts'
+    >>> choose_array("votes.npz", shapes, ["counts"], "count")
+    Traceback (most recent call last):
+    ValueError: 'votes.npz' has no array 'count'; did you mean 'counts'? It has 'counts' (3, 4, 2), 'rows'
+    (3,).
+    """
+    listed = ", ".join(f"{shown(name)} {shape}" for name, shape in shapes.items()) or "none"
+    if values is not None and values not in shapes:
+        raise ValueError(f"{file!r} has no array {values!r}{nearest(values, shapes)} It has {listed}.")
+    if values is not None and values not in usable:
+        raise ValueError(
+            f"{values!r} in {file!r} cannot be used: it must hold real numbers and have three dimensions, "
+            f"for rows, columns and time. The file has {listed}."
+        )
+    if values is None and len(usable) != 1:
+        found = f"{len(usable)} arrays" if usable else "no array"
+        advice = f"say which is meant, for example values={usable[0]!r}. " if usable else ""
+        raise ValueError(
+            f"{file!r} has {found} of real numbers with three dimensions, for rows, columns and time: "
+            f"{advice}It has {listed}."
+        )
+    return usable[0] if values is None else values
+
+
+def nearest(name: str, known: Mapping[str, object]) -> str:
+    """Suggest the name that was meant, if there is one like it, and end the sentence.
+
+    Examples
+    --------
+    >>> nearest("Yaer", {"year": 0}), nearest("x", {"year": 0})
+    ("; did you mean 'year'?", '.')
+    """
+    folded = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f"; did you mean {folded[near[0]]!r}?" if near else "."

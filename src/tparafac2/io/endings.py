@@ -1,0 +1,133 @@
+"""What a file is: what its ending says, and whether its first bytes agree."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+ENDINGS = (*TEXT_ENDINGS, *(f"{ending}.gz" for ending in TEXT_ENDINGS), ".parquet", ".nc", ".npy", ".npz")
+
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_GZIP = b"\x1f\x8b"
+_HEAD = 4096
+_BEGINNINGS = {
+    b"\x89HDF\r\n\x1a\n": "a netCDF-4 or HDF5 file",
+    b"CDF\x01": "a netCDF file",
+    b"CDF\x02": "a netCDF file",
+    b"CDF\x05": "a netCDF file",
+    b"\x93NUMPY": "a NumPy array (.npy)",
+    b"PK\x03\x04": "a zip archive, as .npz files and Excel workbooks are",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"PAR1": "a Parquet file",
+    b"%PDF": "a PDF",
+    _GZIP: "a gzip file (.gz)",
+}
+_EXPECTED = {
+    ".nc": (b"\x89HDF", b"CDF"),
+    ".npy": (b"\x93NUMPY",),
+    ".npz": (b"PK",),
+    ".parquet": (b"PAR1",),
+    ".gz": (_GZIP,),
+}
+
+
+def ending_of(path: Path) -> str:
+    """Give the ending that tells the kind of a file, in small letters.
+
+    Examples
+    --------
+    >>> ending_of(Path("votes.1990.CSV.gz"))
+    '.csv.gz'
+    >>> ending_of(Path("votes.xlsx"))
+    Traceback (most recent call last):
+    ValueError: 'votes.xlsx' does not end in .csv, .tsv, .txt, .csv.gz, .tsv.gz, .txt.gz, .parquet, .nc, .npy
+    or .npz, so it is not known how to read it: save it as one of these, for example as CSV.
+    """
+    name = path.name.lower()
+    found = [ending for ending in ENDINGS if name.endswith(ending)]
+    if not found:
+        raise ValueError(
+            f"{path.name!r} does not end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, so it is not known "
+            "how to read it: save it as one of these, for example as CSV."
+        )
+    return found[0]
+
+
+def require_file(path: Path) -> str:
+    """Refuse what is not there, is empty, or is not what its ending says; give the ending.
+
+    Examples
+    --------
+    >>> require_file(Path("no such folder/votes.csv"))
+    Traceback (most recent call last):
+    FileNotFoundError: there is no file 'no such folder/votes.csv': check the path.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {str(path)!r}: check the path.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file in it.")
+    ending = ending_of(path)
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if not head:
+        raise ValueError(f"{path.name!r} is empty: there is nothing to read.")
+    expected = next((marks for last, marks in _EXPECTED.items() if ending.endswith(last)), None)
+    if not (head.startswith(expected) if expected else _is_text(head)):
+        raise ValueError(
+            f"{path.name!r} is not what its ending says: it begins like {_look(head)}. "
+            "Give it the ending that it should have, or save it anew."
+        )
+    return ending
+
+
+def text_head(path: Path) -> bytes:
+    """First bytes of a text file, unpacked where it ends in .gz; text is all they may be."""
+    if path.name.lower().endswith(".gz"):
+        try:
+            with gzip.open(path, "rb") as packed:
+                head = packed.read(_HEAD)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(damaged(path, error)) from None
+    else:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    if not _is_text(head):
+        raise ValueError(f"{path.name!r} holds no text: what is packed in it begins like {_look(head)}.")
+    return head
+
+
+def damaged(path: Path, error: BaseException) -> str:
+    """Say that a file cannot be read, and what the library below says of it.
+
+    Examples
+    --------
+    >>> damaged(Path("votes.nc"), OSError("truncated file"))
+    "'votes.nc' is damaged, incomplete or of another kind, and cannot be read (truncated file): get it anew."
+    """
+    reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+    return (
+        f"{path.name!r} is damaged, incomplete or of another kind, and cannot be read ({reason}): "
+        "get it anew."
+    )
+
+
+@contextmanager
+def blamed_on(path: Path) -> Iterator[None]:
+    """Whatever the libraries below say of a bad file becomes a ValueError with a sentence."""
+    try:
+        yield
+    except (ImportError, MemoryError, PermissionError):
+        raise  # the file is not to blame
+    except Exception as error:  # they have many names for it
+        raise ValueError(damaged(path, error)) from None
+
+
+def _is_text(head: bytes) -> bool:
+    return head.startswith(UTF16_MARKS) or not (b"\0" in head or head.startswith(_GZIP))
+
+
+def _look(head: bytes) -> str:
+    named = [look for mark, look in _BEGINNINGS.items() if head.startswith(mark)]
+    return named[0] if named else "text" if _is_text(head) else "no kind of file that is known here"

@@ -1,0 +1,318 @@
+"""What is done to data before a fit, and undone for fitted values after it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+import numpy as np
+
+from tparafac2.data import MODES, FloatArray, Labels, Mode, Table, require_memory
+from tparafac2.data.checks import require_numbers, require_stack
+from tparafac2.data.dimensions import resolve_dims
+from tparafac2.io.centring import deviations, largest, means, spread_out
+from tparafac2.io.naming import AXES, ORDER, dated_dims, labels_of, named_array
+from tparafac2.io.transforms import (
+    KEEP_ZERO,
+    Transform,
+    Transformed,
+    transform_dense,
+    transform_sparse,
+    undo_transform,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_TRANSFORMS = {
+    "log1p": "log(1 + x) of every value x",
+    "sqrt": "square root of every value",
+    "share": "shares of the columns within each row and time",
+    "clr": "centred log-ratios of the columns within each row and time",
+}
+_ONE = {"rows": "row", "columns": "column", "time": "time"}
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What to do with values before a fit: transform, then center, then scale.
+
+    Parameters
+    ----------
+    transform : "log1p", "sqrt", "share" or "clr", optional
+        ``log(1 + x)``; the square root; shares of the columns within each row and time; or centred log-ratios
+        (logarithms, less their mean over the columns) within each row and time. Shares and log-ratios are
+        taken over what is observed. Where all of a row is zero at some time, its shares are zero, too.
+    pseudocount : float, optional
+        For "clr": added to every value that is observed; needed where there are zeros.
+    center : "rows", "columns" or "time", optional
+        Take off the mean of each row over all that is observed of it, in all columns and at all times; or of
+        each column, or of each time.
+    scale : "rows", "columns" or "time", optional
+        Divide each row, column or time by its standard deviation, likewise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[[1.0, 3.0]], [[2.0, np.nan]]])
+    >>> prepared = Preparation(transform="log1p", center="columns").apply(X)
+    >>> print(prepared.describe())
+    log(1 + x) of every value x; then the mean of each column was taken off.
+    >>> prepared.undo(prepared.data)
+    array([[[ 1.,  3.]],
+           [[ 2., nan]]])
+    """
+
+    transform: Transform | None = None
+    pseudocount: float | None = None
+    center: Mode | None = None
+    scale: Mode | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("transform", get_args(Transform)), ("center", MODES), ("scale", MODES)):
+            if (value := getattr(self, name)) is not None and value not in allowed:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, allowed))}, or None; got {value!r}."
+                )
+        if self.pseudocount is None:
+            return
+        if self.transform != "clr":
+            raise ValueError(
+                f"pseudocount={self.pseudocount!r} is for transform='clr' only; got {self.transform!r}."
+            )
+        if not _is_above_zero(self.pseudocount):
+            raise ValueError(f"pseudocount must be a number above zero; got {self.pseudocount!r}.")
+
+    def apply(
+        self,
+        X: Table | xr.DataArray | np.typing.ArrayLike,
+        *,
+        dims: Mapping[str, Hashable] | None = None,
+    ) -> Prepared:
+        """Prepare data, which are not changed themselves.
+
+        Parameters
+        ----------
+        X : Table, xarray.DataArray or ndarray (K, I, J)
+            NaN, and what is masked, is missing and stays so. Sparse slices of a Table stay sparse if there is
+            no clr, centring or scaling.
+        dims : mapping, optional
+            For a DataArray: which dimension is which, as in `fit`.
+
+        Returns
+        -------
+        Prepared
+
+        Raises
+        ------
+        ValueError, TypeError
+            If values cannot be prepared: negative, infinite, zero for "clr", or all equal where they are to
+            be scaled.
+        MemoryError
+            If sparse slices had to be made dense, and would not fit.
+        """
+        if isinstance(X, Table) and self == Preparation():
+            return Prepared(self, X)
+        given = _take(X, dims)
+        stays_sparse = self.transform in KEEP_ZERO and self.center is None and self.scale is None
+        if given.is_sparse and stays_sparse:
+            values, n_empty = transform_sparse(given.values, self.transform)
+            return Prepared(self, given.back(values), n_empty=n_empty)
+        stack = given.dense()
+        made = transform_dense(stack, self.transform, self.pseudocount)
+        return self._adjusted(made, given)
+
+    def describe(self) -> str:
+        """Say in one sentence what is done; nothing, if that is nothing."""
+        parts = [] if self.transform is None else [_TRANSFORMS[self.transform]]
+        if self.pseudocount is not None:
+            parts[0] += f" ({self.pseudocount:g} added to every value)"
+        if self.center is not None:
+            parts.append(f"the mean of each {_ONE[self.center]} was taken off")
+        if self.scale is not None:
+            parts.append(f"each {_ONE[self.scale]} was divided by its standard deviation")
+        return "; then ".join(parts) + "." * bool(parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the choices by name."""
+        return asdict(self)
+
+    def _adjusted(self, made: Transformed, given: _Given) -> Prepared:
+        stack, centers, scales = made.values, None, None
+        if self.scale is not None:
+            # Logarithms are of size 1 by nature, also where all of them are equal.
+            before = np.maximum(largest(stack, self.scale), 1.0 if self.transform == "clr" else 0.0)
+        if self.center is not None:
+            centers = means(stack, self.center)
+            stack = stack - spread_out(centers, self.center)
+        if self.scale is not None:
+            scales = deviations(stack, self.scale, given.labels, before)
+            stack = stack / spread_out(scales, self.scale)
+        return Prepared(self, given.back(stack), centers, scales, made.n_empty)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Data ready for a fit, and the way back.
+
+    Attributes
+    ----------
+    preparation : Preparation
+    data : Table or xarray.DataArray
+        For `fit`, with labels and times: a Table if the data were one, else an array (time, rows, columns).
+    centers, scales : ndarray, optional
+        Means that were taken off, and standard deviations that were divided by.
+    n_empty : int
+        For how many rows at a time there was nothing to take shares of.
+    """
+
+    preparation: Preparation
+    data: Any
+    centers: FloatArray | None = None
+    scales: FloatArray | None = None
+    n_empty: int = 0
+
+    def undo(self, fitted: np.typing.ArrayLike) -> FloatArray:
+        """Give fitted values in the units of the data; see `undo`.
+
+        Parameters
+        ----------
+        fitted : ndarray (K, I, J)
+            For example ``model.reconstruct()``.
+
+        Returns
+        -------
+        ndarray (K, I, J)
+        """
+        return undo(self.as_dict(), fitted)
+
+    def describe(self) -> str:
+        """Say in one sentence what was done; nothing, if that is nothing."""
+        said = self.preparation.describe()
+        if self.n_empty:
+            said += (
+                f" At {self.n_empty:,} pairs of a row and a time all values are zero, and so are the shares."
+            )
+        return said
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give all that `undo` needs in plain values, to be kept in a file."""
+        return self.preparation.as_dict() | {
+            "centers": None if self.centers is None else self.centers.tolist(),
+            "scales": None if self.scales is None else self.scales.tolist(),
+        }
+
+
+def undo(record: Mapping[str, Any], fitted: np.typing.ArrayLike) -> FloatArray:
+    """Give fitted values in the units of the data, from the record of how these were prepared.
+
+    Parameters
+    ----------
+    record : mapping
+        As `Prepared.as_dict` gives it.
+    fitted : ndarray (K, I, J)
+
+    Returns
+    -------
+    ndarray (K, I, J)
+        In the original units; for "share" and "clr" shares of the columns within each row and time, since
+        their totals were not fitted. Where there was a transform, values that would be negative are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> record = Preparation(transform="sqrt").apply(np.array([[[4.0]], [[9.0]]])).as_dict()
+    >>> undo(record, [[[2.0]], [[3.5]]])
+    array([[[ 4.  ]],
+           [[12.25]]])
+    """
+    values = np.array(fitted, dtype=np.float64)
+    if values.ndim != len(ORDER):
+        raise ValueError(
+            f"fitted values must have three dimensions, (K, I, J) for time, rows and columns; got shape "
+            f"{values.shape}."
+        )
+    for step, numbers, combine in (
+        ("scale", record["scales"], np.multiply),
+        ("center", record["centers"], np.add),
+    ):
+        mode = record[step]
+        if mode is None:
+            continue
+        if values.shape[AXES[mode]] != len(numbers):
+            raise ValueError(
+                f"fitted values of shape {values.shape} (time, rows, columns) do not belong to data with "
+                f"{len(numbers)} {'times' if mode == 'time' else mode}."
+            )
+        values = combine(values, spread_out(np.asarray(numbers), mode))
+    return undo_transform(values, record["transform"])
+
+
+class _Given(NamedTuple):
+    """Data as they came: a dense stack, or a list of slices of a Table."""
+
+    values: Any
+    labels: Labels
+    table: Table | None = None
+    name: Hashable = None
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.table is not None and not isinstance(self.values[0], np.ndarray)
+
+    def dense(self) -> FloatArray:
+        """One float64 array (K, I, J), which may be the data themselves: never write to it."""
+        K, (I, J) = len(self.values), self.values[0].shape
+        require_memory(
+            3 * K * I * J * np.dtype(np.float64).itemsize,
+            "Preparing the data as dense slices",
+            "Sparse slices stay sparse with transform 'log1p', 'sqrt' or 'share', without center and scale.",
+        )
+        stack = (
+            np.stack([one.toarray() for one in self.values]) if self.is_sparse else np.asarray(self.values)
+        )
+        stack = stack.astype(np.float64, copy=False)
+        if np.isinf(stack).any():
+            raise ValueError(
+                f"{int(np.isinf(stack).sum()):,} of {stack.size:,} values are infinite: replace them by "
+                "numbers, or by NaN if they are missing."
+            )
+        return stack
+
+    def back(self, values: Any) -> Any:
+        """The values as data of the same kind, for a fit."""
+        if self.table is not None:
+            return self.table.with_slices(list(values))
+        return named_array(np.array(values), self.labels, self.name)
+
+
+def _is_above_zero(number: object) -> bool:
+    is_number = isinstance(number, int | float | np.number) and not isinstance(number, bool)
+    return is_number and 0 < float(number) < math.inf  # type: ignore[arg-type]
+
+
+def _take(X: Any, dims: Mapping[str, Hashable] | None) -> _Given:
+    if isinstance(X, Table):
+        return _Given(X.slices(), X.labels, X)
+    is_labelled = type(X).__module__.startswith("xarray") and hasattr(X, "coords")
+    if is_labelled and hasattr(X, "data_vars"):
+        raise TypeError(f"X is an xarray.{type(X).__name__}; choose one of its arrays, X['name'].")
+    if dims is not None and not is_labelled:
+        raise ValueError(f"dims names the dimensions of an xarray.DataArray, but X is a {type(X).__name__}.")
+    if not hasattr(X, "__array__"):
+        raise TypeError(
+            f"X is a {type(X).__name__}; give a Table, an xarray.DataArray or an array (K, I, J), "
+            "for example np.stack([X_1, X_2, ...])."
+        )
+    labels, name = Labels(), None
+    if is_labelled:
+        found = resolve_dims(X.dims, dims, dated_dims(X))
+        labels, name = labels_of(X, found), X.name
+        X = X.transpose(*(found[mode] for mode in ORDER)).values
+    hidden = np.ma.getmask(X)
+    stack = np.asarray(X)
+    require_stack(stack.shape)
+    require_numbers(stack, "X")
+    return _Given(stack if hidden is np.ma.nomask else np.where(hidden, np.nan, stack), labels, None, name)

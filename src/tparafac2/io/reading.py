@@ -1,0 +1,112 @@
+"""Data from files, whatever their kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from tparafac2.data import MODES, Table
+from tparafac2.io.endings import require_file
+from tparafac2.io.longtables import Columns, TableOptions, read_parquet_table, read_text_table
+from tparafac2.io.netcdf import read_netcdf
+from tparafac2.io.numpyfiles import read_numpy
+from tparafac2.io.textfiles import text_layout
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_DEFAULTS: Mapping[str, Any] = {"absent": "zero", "duplicates": "error", "top_columns": None}
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    rows: str | None = None,
+    columns: str | None = None,
+    time: str | None = None,
+    values: str | None = None,
+    axes: str | None = None,
+    **options: Unpack[TableOptions],
+) -> Table | xr.DataArray:
+    """Read data for a fit.
+
+    Parameters
+    ----------
+    path : path
+        A long table: .csv, .tsv or .txt (also packed, .csv.gz), or .parquet, for which pyarrow is needed. Or
+        an array: .nc (netCDF), .npz or .npy (NumPy). Columns of a text file may be separated by commas,
+        semicolons, tabs or ``|``, whatever its ending; its first line has their names.
+    rows, columns, time : str
+        Of a long table: names of the columns that say which row, column and time a line belongs to. Of a
+        netCDF file: names of the dimensions, where they are not plain. Of an .npz file: names of the arrays
+        that hold labels, if these are not called rows, columns and time.
+    values : str, optional
+        Of a long table: name of the column with the values; lines are counted without it. Else name of the
+        array, if several in the file have three dimensions.
+    axes : str
+        For .npz and .npy: what the dimensions are, for example "rows,columns,time", in any order.
+    **options
+        For long tables, `absent`, `duplicates` and `top_columns`, as in `Table`.
+
+    Returns
+    -------
+    Table or xarray.DataArray
+        Both can be fitted. Dimensions of an array are in the order time, rows, columns; they keep their names
+        if these tell which is which, and are else called so.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, PermissionError
+        If there is no file, or it may not be read.
+    ValueError, TypeError
+        If what is in it cannot be used; the sentence names the line, as an editor counts.
+    ImportError
+        For .parquet if pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "words.csv"
+    ...     _ = file.write_text("author;word;year\\nAnn;ice;2020\\nBo;sun;2021\\n")
+    ...     table = read(file, rows="author", columns="word", time="year")
+    >>> table.shape, table.labels.rows.tolist()
+    ((2, 2, 2), ['Ann', 'Bo'])
+    """
+    unknown = [name for name in options if name not in _DEFAULTS]
+    if unknown:
+        raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(_DEFAULTS)}.")
+    source = Path(path)
+    ending = require_file(source)
+    asked = {"rows": rows, "columns": columns, "time": time, "values": values}
+    if ending not in (".nc", ".npy", ".npz"):
+        _refuse("axes", axes, None, f"{source.name!r} is a long table: leave it out.")
+        is_parquet = ending == ".parquet"
+        complete = _complete(source, asked, is_parquet)
+        return (read_parquet_table if is_parquet else read_text_table)(source, complete, options)
+    for name, default in _DEFAULTS.items():
+        _refuse(name, options.get(name, default), default, f"{source.name!r} is no long table: leave it out.")
+    names = {mode: found for mode in MODES if (found := asked[mode]) is not None}
+    if ending == ".nc":
+        _refuse("axes", axes, None, "netCDF files name their dimensions: say rows=, columns= and time=.")
+        return read_netcdf(source, names, values)
+    return read_numpy(source, names, values, axes)
+
+
+def _refuse(name: str, value: object, default: object, reason: str) -> None:
+    if value != default:
+        raise ValueError(f"{name}={value!r} cannot be used here: {reason}")
+
+
+def _complete(source: Path, asked: Mapping[str, str | None], is_parquet: bool) -> Columns:
+    lacking = [f"{mode}=" for mode in MODES if asked[mode] is None]
+    if lacking:
+        # What there is to choose from is what the user needs to see now.
+        found = "" if is_parquet else f" {text_layout(source).describe()}"
+        raise ValueError(
+            f"{source.name!r} is a long table: say by {' and '.join(lacking)} which of its columns these are."
+            f"{found}"
+        )
+    return {role: name for role, name in asked.items() if name is not None}

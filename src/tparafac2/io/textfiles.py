@@ -1,0 +1,167 @@
+"""Tables in text files: their encoding, what separates their columns, and which line a record is on."""
+
+import csv
+import gzip
+import zlib
+from collections.abc import Collection, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from gzip import GzipFile
+from io import BufferedReader, TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+from tparafac2.data.lines import shown
+from tparafac2.io.endings import UTF16_MARKS, damaged, text_head
+
+_NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
+_SHOWN_COLUMNS = 20
+
+
+@dataclass(frozen=True)
+class TextLayout:
+    """How a table is written in a text file.
+
+    Attributes
+    ----------
+    file : str
+        Name of the file.
+    encoding : str
+    delimiter : str
+        What separates columns.
+    columns : tuple of str
+        Names of the columns, without spaces around them.
+
+    Examples
+    --------
+    >>> print(TextLayout("votes.csv", "utf-8-sig", ";", ("country", "year")).describe())
+    'votes.csv' has 2 columns separated by ';': 'country', 'year'.
+    """
+
+    file: str
+    encoding: str
+    delimiter: str
+    columns: tuple[str, ...]
+
+    def describe(self) -> str:
+        """Say in one sentence what was found."""
+        more = len(self.columns) - _SHOWN_COLUMNS
+        listed = ", ".join(map(shown, self.columns[:_SHOWN_COLUMNS])) + (f" and {more} more" * (more > 0))
+        return f"{self.file!r} has {len(self.columns)} columns separated by {self.separator}: {listed}."
+
+    @property
+    def separator(self) -> str:
+        """What separates columns, as it stands in a sentence."""
+        return _NAMES[self.delimiter]
+
+
+def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:
+    """Find out how a table is written.
+
+    Parameters
+    ----------
+    path : Path
+        A text file, packed if it ends in .gz.
+    asked : collection of names
+        Columns that should be there: of several possible delimiters the one that gives most of these is
+        taken, and then the one that gives most columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "t.csv").write_text("author;word, or words;year\\n")
+    ...     text_layout(Path(folder) / "t.csv").columns
+    ('author', 'word, or words', 'year')
+    """
+    encoding = "utf-16" if text_head(path).startswith(UTF16_MARKS) else "utf-8-sig"
+    headers = {delimiter: _header(path, encoding, delimiter) for delimiter in _NAMES}
+
+    def promise(delimiter: str) -> tuple[int, int]:
+        header = headers[delimiter]
+        return sum(name in header for name in asked), len(header)
+
+    best = max(_NAMES, key=promise)
+    if not headers[best]:
+        raise ValueError(f"{path.name!r} is empty: there is nothing to read.")
+    if len(headers[best]) == 1:
+        raise ValueError(
+            f"nothing separates columns in the first line of {path.name!r}, {shown(headers[best][0])}: "
+            f"{', '.join(list(_NAMES.values())[:-1])} or {_NAMES['|']} is needed between their names."
+        )
+    return TextLayout(path.name, encoding, best, headers[best])
+
+
+@contextmanager
+def opened_text(path: Path, encoding: str) -> Iterator[TextIO]:
+    """Open a text file, unpacked where it ends in .gz; what goes wrong with its bytes becomes a sentence."""
+    try:
+        with _binary(path) as file, TextIOWrapper(file, encoding, newline="") as text:
+            yield text
+    except UnicodeDecodeError:
+        raise ValueError(_not_decoded(path)) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(damaged(path, error)) from None
+
+
+def records(file: TextIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Give every record of a table, the header among them, and the line that it begins on.
+
+    Blank lines are no records, and labels in quotes may go over several lines.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> [line for line, _ in records(StringIO('a,b\\n\\n1,"two\\nlines"\\n3,4\\n'), ",")]
+    [1, 3, 5]
+    """
+    reader = csv.reader(file, delimiter=delimiter)
+    begins = 1
+    for record in reader:
+        if any(field.strip() for field in record) or len(record) > 1:
+            yield begins, record
+        begins = reader.line_num + 1
+
+
+def line_of(path: Path, layout: TextLayout, position: int) -> int:
+    """Line, as an editor counts, on which the data at this position (0 comes after the header) begin."""
+    try:
+        with opened_text(path, layout.encoding) as file:
+            line, _ = next(islice(records(file, layout.delimiter), position + 1, None))
+    except (csv.Error, StopIteration):  # a field of a hundred thousand letters: no line is better than none
+        return position + 2
+    return line
+
+
+def _header(path: Path, encoding: str, delimiter: str) -> tuple[str, ...]:
+    with opened_text(path, encoding) as file:
+        try:
+            _, header = next(records(file, delimiter), (0, []))
+        except csv.Error as error:
+            raise ValueError(
+                f"the first line of {path.name!r} cannot be read ({error}): it must hold the names of the "
+                "columns; look for a quotation mark that is not closed."
+            ) from None
+    return tuple(name.strip() for name in header)
+
+
+def _binary(path: Path) -> GzipFile | BufferedReader:
+    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def _not_decoded(path: Path) -> str:
+    with _binary(path) as file:
+        line = next((number for number, one in enumerate(file, start=1) if not _is_utf8(one)), 1)
+    return (
+        f"{path.name!r}, line {line}: this is not UTF-8 text: save the file as UTF-8 "
+        "(a spreadsheet calls it 'CSV UTF-8')."
+    )
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

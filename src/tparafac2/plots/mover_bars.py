@@ -1,0 +1,86 @@
+"""The columns that move most in one component's pattern: what rises, what falls, and when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tparafac2.plots.moves import Move, largest_falls, largest_rises
+from tparafac2.plots.style import FALL, RISE, canvas, name_component, open_frame, say
+from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
+from tparafac2.plots.time_axis import TimeAxis, time_axis
+from tparafac2.plots.words import labels_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROW_HEIGHT = 0.36
+
+
+def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = None) -> Axes:
+    """Draw the largest rises and falls of columns in one component's pattern, with when they happened.
+
+    A column's rise is the largest one from any time to any later one, so that a column that comes and goes is
+    in both lists; beside it is when four fifths of it happened. Times at which the data do not determine the
+    pattern do not count. Every pattern has length 1: strength is not in it.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+    component : int
+        Counted from 1.
+    n : int
+        How many columns at most that rise, and how many that fall.
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a new figure, which is the result's ``figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        With one bar (of its ``patches``) for each move: rises first, the largest first.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
+    >>> ax = tp.plots.movers(model, 1, n=3)
+    >>> [bar.get_width() > 0 for bar in ax.patches]
+    [True, True, True, False, False, False]
+    """
+    result = as_result(model)
+    r = place_of(component, result)
+    most = count("n", n)
+    require_common_columns(result, "movers")
+    axis = time_axis(result)
+    known = course_of(result, r, axis).known
+    goes_round = result.period is not None
+    rises = largest_rises(known, most, goes_round=goes_round)
+    falls = largest_falls(known, most, goes_round=goes_round)
+    labels = labels_of(result, "columns", result.shape[2])
+    with canvas(ax, 12, 2.0 + _ROW_HEIGHT * max(len(rises) + len(falls), 4)) as target:
+        if rises or falls:
+            _draw(target, axis, labels, rises, falls)
+        else:
+            say(target, "No column moves.")
+        name_component(target, r)
+    return target
+
+
+def _draw(ax: Axes, axis: TimeAxis, labels: list[str], rises: list[Move], falls: list[Move]) -> None:
+    moves = [*rises, *falls]
+    gap = 0.6 if rises and falls else 0.0
+    rows = [place + (gap if place >= len(rises) else 0.0) for place in range(len(moves))]
+    colours = [RISE if move.change > 0 else FALL for move in moves]
+    ax.barh(rows, [move.change for move in moves], height=0.72, color=colours)
+    ax.set_yticks(rows, [labels[move.column] for move in moves])
+    ax.tick_params(axis="y", length=0)
+    beside = ax.get_yaxis_transform()
+    for row, move in zip(rows, moves):
+        when = f"{axis.labels[move.begin]} \N{RIGHTWARDS ARROW} {axis.labels[move.end]}"
+        ax.text(1.02, row, when, transform=beside, va="center")
+    ax.axvline(0, color="0.3", lw=0.5)
+    ax.set_ylim(rows[-1] + 0.6, -0.6)
+    ax.set_xlabel("Change of weight in the pattern")
+    ax.annotate(axis.name, (1.02, 1), (0, 3), xycoords="axes fraction", textcoords="offset points")
+    open_frame(ax)
+    ax.spines["left"].set_visible(False)

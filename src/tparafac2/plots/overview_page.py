@@ -1,0 +1,85 @@
+"""The whole model on one page: how strong its components are, and how their patterns change."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tparafac2.plots.hatching import HATCHED
+from tparafac2.plots.heat_maps import (
+    WEIGHT,
+    colour_range,
+    columns_to_show,
+    draw_map,
+    label_columns,
+)
+from tparafac2.plots.strength_lines import strengths
+from tparafac2.plots.style import FONT_SIZE, PAGE_WIDTH, name_component, new_figure, print_style
+from tparafac2.plots.subject import as_result, course_of
+from tparafac2.plots.time_axis import draw_time, time_axis
+from tparafac2.plots.words import literal
+from tparafac2.result.summary import printable, size_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_ACROSS = 2
+_COLUMNS = 14
+_LETTERS = 22
+_STRENGTHS, _PATTERN = 5.0, 6.2
+
+
+def overview(model: object) -> Figure:
+    """Draw strengths and the patterns of all components on one page; see `strengths` and `pattern`.
+
+    All heat maps have one colour scale.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+
+    Returns
+    -------
+    matplotlib Figure
+        Its axes are the strengths, the patterns in order, and the colour bar.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
+    >>> len(tp.plots.overview(model).axes)
+    4
+    """
+    result = as_result(model)
+    axis = time_axis(result)
+    courses = [course_of(result, r, axis) for r in range(result.rank)]
+    shown = [columns_to_show(result, course, None, _COLUMNS) for course in courses]
+    weights = np.concatenate([course.weights[:, few].ravel() for course, few in zip(courses, shown)])
+    reach, extend = colour_range(weights)
+    lines = math.ceil(result.rank / _ACROSS)
+    heights = [_STRENGTHS, _PATTERN * lines]
+    with print_style():
+        figure = new_figure(PAGE_WIDTH, sum(heights) + 0.8)
+        upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=heights).ravel()
+        strengths(result, ax=upper.add_subplot())
+        panels = lower.subplots(lines, _ACROSS, squeeze=False).ravel()
+        for empty in panels[result.rank :]:
+            empty.remove()
+        panels = panels[: result.rank]
+        hatched = False
+        for r, (panel, course, few) in enumerate(zip(panels, courses, shown)):
+            hatched |= draw_map(panel, axis, course, few, reach)
+            draw_time(panel, axis, rug=True)
+            label_columns(panel, result, few, longest=_LETTERS)
+            name_component(panel, r)
+        lower.colorbar(
+            panels[0].collections[0], ax=list(panels), extend=extend, label=WEIGHT, pad=0.01, aspect=40
+        )
+        title = f"{printable(result.model)}: {size_text(result)}"
+        figure.suptitle(literal(f"{title}, explained variance {result.explained_variance:.1%}"))
+        if hatched:
+            lower.supxlabel(HATCHED, fontsize=FONT_SIZE)
+    return figure

@@ -1,0 +1,121 @@
+"""One component's pattern at a few times: the weights of its largest columns side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.plots.heat_maps import WEIGHT, label_columns
+from tparafac2.plots.ordering import by_time, largest_columns
+from tparafac2.plots.slice_choice import chosen_slices
+from tparafac2.plots.style import canvas, name_component, open_frame
+from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
+from tparafac2.plots.time_axis import time_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLOURS = "viridis"
+_LIGHTEST = 0.85
+_LARGEST, _SMALLEST = 6.5, 3.5
+_ROW_HEIGHT = 0.36
+_MOST_COLUMNS = 15
+
+
+def snapshots(
+    model: object,
+    component: int = 1,
+    times: Any = None,
+    *,
+    n_columns: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the pattern of one component at a few times: a dot for every column and time.
+
+    The columns are the largest ones at these times; those that matter early are above
+    those that matter late. Empty dots are not determined by the data.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+    component : int
+        Counted from 1.
+    times : label, number or date, or a sequence of them, optional
+        Times of slices, as the user calls them. By default up to four, from the first to the last at which
+        the pattern is determined.
+    n_columns : int, optional
+        How many columns to show; by default those that matter, but no more than 15.
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a new figure, which is the result's ``figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The lines (of dots only) that are in its legend are the times, in order.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
+    >>> ax = tp.plots.snapshots(model, 1, times=[0, 5])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['0', '5']
+    """
+    result = as_result(model)
+    r = place_of(component, result)
+    wanted = None if n_columns is None else count("n_columns", n_columns)
+    require_common_columns(result, "snapshots")
+    axis = time_axis(result)
+    course = course_of(result, r, axis)
+    slices = chosen_slices(result, axis, times, np.asarray(course.determined.any(axis=1)))
+    weights, determined = course.weights[slices], course.determined[slices]
+    known = np.where(determined, weights, np.nan)
+    shown = by_time(known, largest_columns(known, wanted, _MOST_COLUMNS))
+    with canvas(ax, 12, 2.0 + _ROW_HEIGHT * max(len(shown), 4)) as target:
+        for place, k in enumerate(slices):
+            share = place / max(len(slices) - 1, 1)
+            _dots(target, weights[place, shown], determined[place, shown], axis.labels[k], share)
+        _reach(target, weights[:, shown])
+        target.axvline(0, color="0.6", lw=0.5, zorder=0)
+        target.set_ylim(len(shown), 0)
+        label_columns(target, result, shown)
+        target.set_xlabel(WEIGHT)
+        open_frame(target)
+        name_component(target, r)
+        target.legend(title=axis.name, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    return target
+
+
+def _dots(
+    ax: Axes, weights: NDArray[np.float64], determined: NDArray[np.bool_], label: str, share: float
+) -> None:
+    """Draw one time, at a share of the way from the first to the last: darker and larger the earlier it is.
+
+    Dots of equal weight are then rings around each other, which the colour-blind can tell apart, too.
+    """
+    import matplotlib
+
+    colour = matplotlib.colormaps[_COLOURS](_LIGHTEST * share)
+    size = _LARGEST + share * (_SMALLEST - _LARGEST)
+    rows = np.arange(len(weights)) + 0.5
+    look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgecolor": colour, "ms": size}
+    known = bool(determined.any())
+    ax.plot(
+        np.where(determined, weights, np.nan),
+        rows,
+        label=label if known else f"{label} (not determined)",
+        markerfacecolor=colour if known else "white",
+        **look,
+    )
+    if not determined.all():
+        vague = np.where(determined, np.nan, weights)
+        ax.plot(vague, rows, markerfacecolor="white", alpha=0.7, **look)
+
+
+def _reach(ax: Axes, weights: NDArray[np.float64]) -> None:
+    """Join the dots of every column by a thin line, so that the eye stays in its row."""
+    rows = np.arange(weights.shape[1]) + 0.5
+    ax.hlines(rows, weights.min(axis=0), weights.max(axis=0), color="0.8", lw=0.8, zorder=1)

@@ -1,0 +1,87 @@
+"""How much of every slice the model leaves unexplained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.plots.data_slices import data_slices
+from tparafac2.plots.hatching import hatch_spans
+from tparafac2.plots.style import canvas, line_look, open_frame
+from tparafac2.plots.subject import as_result
+from tparafac2.plots.time_axis import draw_time, time_axis, time_cells
+from tparafac2.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+_MANY = 60
+
+
+def residuals(model: object, X: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the share of every slice's sum of squares that the model does not explain.
+
+    0 is a perfect fit, 1 no better than zero. The dotted line is the share over all slices. Missing entries
+    are left out; slices without any entry are hatched.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+    X : ndarray (K, I, J), list of K arrays or sparse matrices, xarray.DataArray, or Table
+        The data that the model was fitted to.
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a new figure, which is the result's ``figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The shares are the data of its first line, in the order of time.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6), noise=0.0)
+    >>> model = tp.Parafac2(rank=3, n_starts=2, random_state=0).fit(data.X)
+    >>> bool(tp.plots.residuals(model, data.X).lines[0].get_ydata().max() < 0.01)
+    True
+    """
+    result = as_result(model)
+    errors, sizes = _squares(result, X)
+    axis = time_axis(result)
+    shares = _share(errors, sizes)[axis.order]
+    overall = float(_share(errors.sum(keepdims=True), sizes.sum(keepdims=True))[0])
+    with canvas(ax, 12, 5.5) as target:
+        colour = line_look(0)["color"]
+        target.plot(
+            axis.positions, shares, ls="none", marker="o", ms=3 if len(shares) <= _MANY else 1.5, color=colour
+        )
+        target.vlines(axis.positions, 0, shares, color=colour, lw=1.0, alpha=0.6)
+        target.axhline(overall, color="0.4", lw=0.8, ls=":")
+        hatch_spans(target, time_cells(axis), np.isnan(shares))
+        draw_time(target, axis)
+        if np.isnan(shares).any():
+            target.set_xlabel(f"{axis.name}\nhatched: nothing to explain")
+        target.set_ylim(bottom=0)
+        target.set_ylabel("Share not explained")
+        target.set_title(f"{overall:.3g} over all slices (dotted)", loc="left")
+        open_frame(target)
+    return target
+
+
+def _squares(result: Result, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums of squared residuals and of squared data of every slice, over what was observed."""
+    pairs = []
+    for piece, strength, pattern in zip(data_slices(X, result), result.C, result.B):
+        scale = float(np.nanmax(np.abs(piece), initial=0.0)) or 1.0  # squares of large numbers would overflow
+        residual = (piece - (result.A * strength) @ pattern.T) / scale
+        pairs.append((scale, float(np.nansum(residual**2)), float(np.nansum((piece / scale) ** 2))))
+    scales, errors, sizes = np.array(pairs).T
+    weights = (scales / scales.max()) ** 2
+    return errors * weights, sizes * weights
+
+
+def _share(errors: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(sizes > 0, errors / np.where(sizes > 0, sizes, 1.0), np.nan)

@@ -1,0 +1,115 @@
+"""Whether the starts agree: in the objective they reached, and in the components they found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.plots.style import canvas, open_frame
+from tparafac2.plots.subject import as_result
+from tparafac2.result import Result
+from tparafac2.result.summary import SAME_OBJECTIVE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NEEDED = ("objective", "fms_to_chosen")
+_BAND = "#DDEBF4"
+
+
+def agreement(model: object, *, ax: Axes | None = None) -> Axes:
+    """Draw a point for each start: how much worse its objective is, and how alike its components are.
+
+    Across is the objective relative to that of the chosen start (linear within the coloured band, in which
+    starts count as agreeing, and logarithmic outside), upwards the factor match score with the chosen start.
+    A fit can be trusted if many starts are in the upper end of the band. Starts lower on the left (a better
+    objective) were passed over because they are not sound.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a new figure, which is the result's ``figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        With one collection of points for each kind of start, and at last a ring around the chosen one.
+
+    Raises
+    ------
+    ValueError
+        If there is no account of the starts.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> model = tp.CP(rank=2, n_starts=4, random_state=0).fit(data.X)
+    >>> tp.plots.agreement(model).get_title("left")
+    '4 of 4 starts reached the chosen objective'
+    """
+    result = as_result(model)
+    points = _points(result)
+    agree = int(np.count_nonzero(np.abs(points.excess) <= SAME_OBJECTIVE))
+    with canvas(ax, 10, 7) as target:
+        target.axvspan(-SAME_OBJECTIVE, SAME_OBJECTIVE, color=_BAND, lw=0, zorder=0)
+        for label, members, look in _kinds(result, points):
+            if members.any():
+                target.scatter(points.excess[members], points.likeness[members], label=label, **look)
+        _scale(target, points)
+        target.set_xlabel("Objective above that of the chosen start (share)")
+        target.set_ylabel("Likeness to the chosen start (factor match score)")
+        target.set_title(f"{agree} of {len(points.excess)} starts reached the chosen objective", loc="left")
+        target.legend(loc="lower left", frameon=False)
+        open_frame(target)
+    return target
+
+
+class _Points(NamedTuple):
+    """Relative objective above the chosen one, and factor match score with it, of every start."""
+
+    excess: NDArray[np.float64]
+    likeness: NDArray[np.float64]
+    chosen: NDArray[np.bool_]
+
+
+def _points(result: Result) -> _Points:
+    if any(name not in result.starts for name in _NEEDED):
+        raise ValueError(
+            "this result has no account of its starts (an empty table starts): fit the model, or load one "
+            "that was saved after a fit."
+        )
+    objective, likeness = (np.asarray(result.starts[name], dtype=np.float64) for name in _NEEDED)
+    n = len(objective)
+    chosen = np.asarray(result.starts.get("chosen", np.arange(n) == np.argmin(objective)), dtype=bool)
+    reference = float(objective[chosen][0])
+    with np.errstate(invalid="ignore"):  # starts that broke down have no objective
+        excess = (objective - reference) / (abs(reference) or 1.0)
+    return _Points(np.where(np.isfinite(likeness), excess, np.nan), likeness, chosen)
+
+
+def _kinds(result: Result, points: _Points) -> list[tuple[str, NDArray[np.bool_], dict[str, Any]]]:
+    """The kinds of starts, how they are called and drawn; one that is not sound is never filled."""
+    n = len(points.excess)
+    yes, no = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
+    degenerate = np.asarray(result.starts.get("degenerate", no), dtype=bool)
+    ended = np.asarray(result.starts.get("converged", yes), dtype=bool)
+    ended = ended & np.asarray(result.starts.get("feasible", yes), dtype=bool)
+    blue, red = "#0072B2", "#D55E00"
+    return [
+        ("sound", ended & ~degenerate, {"s": 22, "color": blue, "alpha": 0.5, "lw": 0}),
+        ("not converged", ~ended & ~degenerate, {"s": 20, "facecolor": "none", "edgecolor": blue, "lw": 0.8}),
+        ("degenerate", degenerate, {"s": 20, "marker": "x", "color": red, "lw": 1.0}),
+        ("chosen", points.chosen, {"s": 80, "facecolor": "none", "edgecolor": "black", "lw": 1.0}),
+    ]
+
+
+def _scale(ax: Axes, points: _Points) -> None:
+    ax.set_xscale("symlog", linthresh=SAME_OBJECTIVE, linscale=0.6)
+    finite = points.excess[np.isfinite(points.excess)]
+    least, most = finite.min(initial=0.0), finite.max(initial=0.0)
+    ax.set_xlim(min(3 * least, -2 * SAME_OBJECTIVE), max(3 * most, 100 * SAME_OBJECTIVE))
+    ax.set_ylim(0, 1.04)

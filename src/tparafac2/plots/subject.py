@@ -1,0 +1,166 @@
+"""What a picture is of: the result behind a model, one of its components, and what the data say of it."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.plots.time_axis import TimeAxis
+from tparafac2.result import Result
+
+_SMALL = 1e-3
+"""A pattern this much smaller than at its largest is no more than rounding and noise."""
+
+
+class Course(NamedTuple):
+    """The course of one component's pattern.
+
+    Attributes
+    ----------
+    weights : ndarray (K, J)
+        Every pattern has length 1; slices are in the order of time. NaN where a slice has no such column.
+    determined : ndarray of bool (K, J)
+        Whether the data say anything about this weight.
+
+    Examples
+    --------
+    >>> Course(np.array([[3.0, 4.0]]), np.array([[True, False]])).known
+    array([[ 3., nan]])
+    """
+
+    weights: NDArray[np.float64]
+    determined: NDArray[np.bool_]
+
+    @property
+    def known(self) -> NDArray[np.float64]:
+        """Weights, NaN where they are not determined."""
+        return np.where(self.determined, self.weights, np.nan)
+
+
+def as_result(model: object) -> Result:
+    """Give the result of a fitted model, or the result itself.
+
+    Examples
+    --------
+    >>> as_result("model.nc")
+    Traceback (most recent call last):
+    TypeError: a fitted model or its result_ is needed, not str: for a file give tparafac2.load(path).
+    """
+    if isinstance(model, Result):
+        return model
+    if callable(getattr(model, "fit", None)):
+        found: Any = model.result_  # type: ignore[attr-defined]  # or it says itself that it is not fitted
+        if isinstance(found, Result):
+            return found
+    raise TypeError(
+        f"a fitted model or its result_ is needed, not {type(model).__name__}: "
+        "for a file give tparafac2.load(path)."
+    )
+
+
+def place_of(component: Any, result: Result) -> int:
+    """Turn the number of a component, counted from 1, into its place in the arrays.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
+    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    >>> place_of(1, result)
+    0
+    >>> place_of(0, result)
+    Traceback (most recent call last):
+    ValueError: component must be 1, as components are counted from 1 and there is one; got 0.
+    """
+    R = result.rank
+    try:
+        number = operator.index(component)
+    except TypeError:
+        number = 0
+    if isinstance(component, bool) or not 1 <= number <= R:
+        allowed, how_many = ("1", "there is one") if R == 1 else (f"from 1 to {R}", f"there are {R}")
+        raise ValueError(
+            f"component must be {allowed}, as components are counted from 1 and {how_many}; "
+            f"got {component!r}."
+        )
+    return number - 1
+
+
+def count(name: str, value: Any) -> int:
+    """Refuse what is not a number of things to show.
+
+    Examples
+    --------
+    >>> count("n", 10)
+    10
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = 0
+    if isinstance(value, bool) or number < 1:
+        raise ValueError(f"{name} must be a whole number, at least 1; got {value!r}.")
+    return number
+
+
+def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
+    """Follow the pattern of component r (from 0) in time.
+
+    Examples
+    --------
+    >>> from tparafac2.plots.time_axis import time_axis
+    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 4, 1)), C=np.array([[1.0], [0.0]]),
+    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    >>> course_of(result, 0, time_axis(result)).known[:, 0]
+    array([0.5, nan])
+    """
+    K, _, J = result.shape
+    weights = np.full((K, J), np.nan)
+    for target, piece in zip(weights, result.normalised().B):
+        target[: len(piece)] = piece[:, r]
+    weights[~np.isfinite(weights)] = np.nan
+    sizes = np.array([np.abs(piece[:, r]).max(initial=0.0) for piece in result.B])
+    vague = result.undetermined_patterns[:, r] | ~(sizes > _SMALL * sizes.max())
+    determined = ~vague[:, np.newaxis] & np.isfinite(weights)
+    # A pattern that never changes is known from the times at which it was observed.
+    if result.coverage is not None and not (weights == weights[0]).all():
+        determined &= result.coverage > 0
+    return Course(weights[axis.order], determined[axis.order])
+
+
+def unobserved_times(result: Result) -> NDArray[np.bool_]:
+    """Tell at which times, in the order of the slices, nothing at all was observed.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 1, 1)), C=np.ones((2, 1)),
+    ...                 coverage=np.array([[0.5], [0.0]]), objective=0.0, explained_variance=1.0,
+    ...                 status="Converged.", converged=True, n_iter=1)
+    >>> unobserved_times(result)
+    array([False,  True])
+    """
+    if result.coverage is None:
+        return np.zeros(len(result.C), dtype=bool)
+    return np.asarray((result.coverage == 0).all(axis=1))
+
+
+def require_common_columns(result: Result, picture: str) -> None:
+    """Refuse slices with columns of their own, where columns have to be followed in time.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((2, 1)), B=[np.ones((1, 1)), np.ones((2, 1))],
+    ...                 C=np.ones((2, 1)), objective=0.0, explained_variance=1.0, status="Converged.",
+    ...                 converged=True, n_iter=1)
+    >>> require_common_columns(result, "movers")
+    Traceback (most recent call last):
+    ValueError: movers follows columns in time, but here every slice has columns of its own (B is a list):
+    look at them with pattern.
+    """
+    if result.ragged:
+        raise ValueError(
+            f"{picture} follows columns in time, but here every slice has columns of its own (B is a list): "
+            "look at them with pattern."
+        )

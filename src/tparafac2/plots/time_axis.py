@@ -1,0 +1,217 @@
+"""Time as an axis: slices where they were taken, under the names the user gave them."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.plots.room import letters_that_fit
+from tparafac2.plots.words import dimension_name, label_text
+from tparafac2.result import Result
+from tparafac2.result.moments import Timeline, moment_text, timeline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_REACH = 1.5
+"""A slice stands for the time around it up to so many usual gaps: beyond, nothing was taken."""
+
+_EVEN = 1e-6
+_LONG_LABEL = 10
+_MOST_RUG = 150
+_FIRST_DAY, _LAST_DAY = -719_000, 2_932_000
+"""Days of which the calendar has dates (years 2 to 9997)."""
+
+
+class TimeAxis(NamedTuple):
+    """The slices along an axis of time.
+
+    Attributes
+    ----------
+    order : ndarray of int (K,)
+        The slices in the order of time.
+    positions : ndarray (K,)
+        When they were taken, increasing; dates as matplotlib counts them.
+    labels : list of str
+        What the user calls these times.
+    kind : {"numbers", "dates", "names"}
+        Whether there may be ticks between slices, and what they say.
+    name : str
+        Of the axis.
+
+    Examples
+    --------
+    >>> TimeAxis(np.arange(2), np.array([0.0, 1.0]), ["a", "b"], "names", "Time").labels
+    ['a', 'b']
+    """
+
+    order: NDArray[np.intp]
+    positions: NDArray[np.float64]
+    labels: list[str]
+    kind: Literal["numbers", "dates", "names"]
+    name: str
+
+    @property
+    def even(self) -> bool:
+        """Whether all gaps are equal."""
+        gaps = np.diff(self.positions)
+        return not len(gaps) or float(np.ptp(gaps)) <= _EVEN * float(gaps.max())
+
+
+class Cells(NamedTuple):
+    """The stretches of time that slices stand for, and the gaps between these.
+
+    Attributes
+    ----------
+    edges : ndarray (n + 1,)
+    slices : ndarray of int (n,)
+        Which slice (in the order of time) a stretch belongs to, or -1 for a gap.
+
+    Examples
+    --------
+    >>> Cells(np.array([0.0, 1.0]), np.array([0])).slices
+    array([0])
+    """
+
+    edges: NDArray[np.float64]
+    slices: NDArray[np.intp]
+
+    def filled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Spread values (K, n) over the stretches, NaN in the gaps, (n, stretches)."""
+        return np.where(self.slices >= 0, values[self.slices].T, np.nan)
+
+    def span(self, first: int, last: int) -> tuple[float, float]:
+        """Where the stretch of the first slice begins and that of the last one ends."""
+        places = np.flatnonzero((self.slices == first) | (self.slices == last))
+        return float(self.edges[places[0]]), float(self.edges[places[-1] + 1])
+
+
+def time_axis(result: Result) -> TimeAxis:
+    """Lay the slices of a result along time.
+
+    Slices without times are at 0, 1, 2, ..., as in `Result.patterns_at`; so are those whose labels are
+    numbers that do not tell them apart.
+
+    Examples
+    --------
+    >>> from tparafac2.data import Labels
+    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 4, 1)), C=np.ones((2, 1)), objective=0.0,
+    ...                 explained_variance=1.0, status="Converged.", converged=True, n_iter=1,
+    ...                 labels=Labels(time=[2021, 2019]))
+    >>> axis = time_axis(result)
+    >>> axis.labels, axis.positions, axis.kind
+    (['2019', '2021'], array([2019., 2021.]), 'numbers')
+    """
+    when, given = timeline(result), result.labels.time
+    if not np.isfinite(when.values).all() or len(np.unique(when.values)) < len(when.values):
+        when = Timeline(np.arange(len(result.C), dtype=np.float64), False)
+    order = np.argsort(when.values, kind="stable")
+    positions = when.values[order]
+    if given is None:
+        labels = [moment_text(float(value), when.dated) for value in positions]
+    else:
+        labels = [label_text(label) for label in given[order]]
+    named = given is not None and not (given.dtype.kind in "iuf" and np.array_equal(given, when.values))
+    kind: Literal["numbers", "dates", "names"] = "names" if named else "numbers"
+    if when.dated and positions[0] > _FIRST_DAY and positions[-1] < _LAST_DAY:
+        kind, positions = "dates", positions + _first_of_1970()
+    return TimeAxis(order, positions, labels, kind, dimension_name(result, "time"))
+
+
+def time_cells(axis: TimeAxis) -> Cells:
+    """Give every slice the time half-way to its neighbours, but no more than what is usual between slices.
+
+    Examples
+    --------
+    >>> axis = TimeAxis(np.arange(4), np.array([0.0, 1.0, 2.0, 12.0]), list("abcd"), "names", "Time")
+    >>> time_cells(axis)
+    Cells(edges=array([-0.5,  0.5,  1.5,  3.5, 10.5, 12.5]), slices=array([ 0,  1,  2, -1,  3]))
+    """
+    times = axis.positions
+    gaps = np.diff(times)
+    usual = float(np.median(gaps)) if len(gaps) else 1.0
+    half = np.minimum(gaps / 2, _REACH * usual)
+    outer = [usual / 2]
+    left = times - np.concatenate([outer, half])
+    right = times + np.concatenate([half, outer])
+    edges, slices = [left[0]], []
+    for k in range(len(times)):
+        if left[k] > edges[-1] + 1e-9 * usual:
+            edges.append(left[k])
+            slices.append(-1)
+        edges.append(right[k])
+        slices.append(k)
+    return Cells(np.array(edges), np.array(slices))
+
+
+def draw_time(ax: Axes, axis: TimeAxis, *, rug: bool = False) -> None:
+    """Write times along the horizontal axis: every slice if there is room, else round numbers or dates.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    axis : TimeAxis
+    rug : bool
+        Mark slices that are not evenly spaced by small ticks.
+
+    Examples
+    --------
+    >>> from tparafac2.plots.style import new_figure
+    >>> ax = new_figure(8, 5).add_subplot()
+    >>> draw_time(ax, TimeAxis(np.arange(2), np.array([0.0, 3.0]), ["spring", "autumn"], "names", "Season"))
+    >>> [label.get_text() for label in ax.get_xticklabels()], ax.get_xlabel()
+    (['spring', 'autumn'], 'Season')
+    """
+    letters = letters_that_fit(ax)
+    longest = max(map(len, axis.labels))
+    slanted = axis.kind == "names" and longest > _LONG_LABEL
+    shown = _spread(axis.positions, (2.5 if slanted else longest + 1.5) / letters)
+    if axis.kind == "dates":
+        _date_ticks(ax, letters)
+    elif axis.kind == "numbers" and len(shown) < len(axis.labels):
+        _number_ticks(ax, axis, letters)
+    else:
+        how: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+        ax.set_xticks([axis.positions[k] for k in shown], [axis.labels[k] for k in shown], **how)
+    if rug and not axis.even and len(axis.labels) <= _MOST_RUG:
+        ax.set_xticks(axis.positions, minor=True)
+        ax.tick_params(axis="x", which="minor", length=1.2)
+    ax.set_xlabel(axis.name)
+
+
+def _first_of_1970() -> float:
+    """Give the day from which we count, as matplotlib counts: users can tell it to begin elsewhere."""
+    from matplotlib.dates import date2num
+
+    return float(date2num(np.datetime64("1970-01-01")))  # type: ignore[no-untyped-call]
+
+
+def _spread(positions: NDArray[np.float64], least: float) -> list[int]:
+    """Choose places from the first on that are at least so far apart, as a share of the whole."""
+    whole = float(positions[-1] - positions[0]) or 1.0
+    chosen = [0]
+    for k, position in enumerate(positions):
+        if (position - positions[chosen[-1]]) / whole >= least:
+            chosen.append(k)
+    return chosen
+
+
+def _number_ticks(ax: Axes, axis: TimeAxis, letters: int) -> None:
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    whole = bool((axis.positions == np.round(axis.positions)).all())
+    most = letters // (max(map(len, axis.labels)) + 1)
+    ax.xaxis.set_major_locator(MaxNLocator(max(most, 2), integer=whole, steps=[1, 2, 2.5, 5, 10]))
+    ax.xaxis.set_major_formatter(ScalarFormatter(useOffset=False))
+
+
+def _date_ticks(ax: Axes, letters: int) -> None:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(tz=UTC, minticks=2, maxticks=max(letters // 6, 3))  # type: ignore[no-untyped-call]
+    ax.xaxis.set_major_locator(locator)
+    formatter = ConciseDateFormatter(locator, tz=UTC)  # type: ignore[no-untyped-call]
+    ax.xaxis.set_major_formatter(formatter)

@@ -1,0 +1,187 @@
+// Line charts, drawn by hand.
+
+const LEFT = 52, RIGHT = 16, TOP = 10, BOTTOM = 26;
+const LETTER = 6.9;  // width of a letter of the axes, about
+let hatchings = 0;
+
+// Round numbers from low to high, about `most` of them.
+function roundNumbers(low, high, most) {
+  const rough = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
+  const numbers = [];
+  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n++) numbers.push(n * step);
+  return numbers;
+}
+
+function powersOfTen(low, high, most) {
+  const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((last - first + 1) / most));
+  const powers = [];
+  for (let power = last; power >= first; power -= every) powers.push(10 ** power);
+  return powers;
+}
+
+// Which labels of time have room: round numbers where labels are whole numbers, else every so many.
+function labelsWithRoom(labels, places) {
+  const widest = Math.max(...labels.map((text) => Math.min(text.length, 12))) * LETTER + 14;
+  const fits = (k, before) => before === undefined || places[k] - places[before] >= widest;
+  const all = labels.map((_, k) => k);
+  if (labels.every((text) => /^-?\d+$/.test(text))) {
+    for (const step of [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]) {
+      const round = all.filter((k) => Number(labels[k]) % step === 0);
+      if (round.length > 1 && round.every((k, n) => fits(k, round[n - 1]))) return round;
+    }
+  }
+  const room = Math.floor((places[places.length - 1] - places[0]) / widest) + 1;
+  const every = Math.ceil(labels.length / room);
+  const chosen = [];
+  for (const k of all) {
+    const before = chosen[chosen.length - 1];
+    if (before === undefined || (k - before >= every && fits(k, before))) chosen.push(k);
+  }
+  return chosen;
+}
+
+// A chart shows { series, xs, labels, bands, at, log, onPick, about, height }: series are
+// { values, slot, dashed, faint(k) }; labels null for plain numbers; bands the places to hatch; at the cursor.
+class LineChart {
+  constructor(box) {
+    this.box = box;
+    this.spec = null;
+    this.hatching = `hatching-${hatchings++}`;
+    new ResizeObserver(() => {
+      if (this.spec && box.clientWidth !== this.width) this.show(this.spec);
+    }).observe(box);
+    const pick = (event) => {
+      if (this.spec && this.spec.onPick && event.buttons) this.spec.onPick(this.nearest(event.clientX));
+    };
+    box.addEventListener("pointerdown", pick);
+    box.addEventListener("pointermove", pick);
+  }
+
+  show(spec) {
+    this.spec = spec;
+    this.width = this.box.clientWidth;
+    this.setScales();
+    const view = `0 0 ${this.width} ${spec.height}`;
+    const svg = draw("svg", { viewBox: view, height: spec.height, role: "img", "aria-label": spec.about });
+    this.cursor = draw("g", {});
+    svg.append(this.hatchPattern(), this.bands(), this.grid(), this.timeLabels());
+    svg.append(...spec.series.map((one) => this.line(one)), this.cursor);
+    this.box.classList.toggle("picks", Boolean(spec.onPick));
+    this.box.replaceChildren(svg);
+    this.moveCursor(spec.at);
+  }
+
+  setScales() {
+    const { xs, log, height } = this.spec;
+    const wide = this.width - LEFT - RIGHT, tall = height - TOP - BOTTOM;
+    const scaled = log ? Math.log10 : (value) => value;
+    this.range = this.valueRange();
+    const [bottom, top] = this.range.map(scaled);
+    const [first, last] = [Math.min(...xs), Math.max(...xs)];
+    this.y = (value) => TOP + tall * (1 - (scaled(value) - bottom) / (top - bottom));
+    this.x = (value) => LEFT + (last > first ? (wide * (value - first)) / (last - first) : wide / 2);
+  }
+
+  valueRange() {
+    const { series, log } = this.spec;
+    let low = log ? Infinity : 0, high = 0;
+    for (const one of series) {
+      for (const value of one.values) {
+        if (!this.drawable(value)) continue;
+        low = Math.min(low, value);
+        high = Math.max(high, value);
+      }
+    }
+    if (high > low) return [low, high];
+    return log && high > 0 ? [high / 10, high] : [log ? 0.1 : 0, 1];
+  }
+
+  drawable(value) {
+    return Number.isFinite(value) && (!this.spec.log || value > 0);
+  }
+
+  hatchPattern() {
+    const line = draw("line", { x1: 0, y1: 0, x2: 0, y2: 8, class: "hatching" });
+    const look = { width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" };
+    return draw("defs", {}, draw("pattern", { id: this.hatching, ...look }, line));
+  }
+
+  // Each time of a band reaches half way to its neighbours.
+  bands() {
+    const { xs, height, bands = [] } = this.spec;
+    const middle = (k, l) => this.x((xs[k] + (xs[l] ?? xs[k])) / 2);
+    return draw("g", { class: "bands" }, ...bands.map((k) => {
+      const from = middle(k, k - 1), to = middle(k, k + 1);
+      const box = { x: from, y: TOP, width: Math.max(3, to - from), height: height - TOP - BOTTOM };
+      return draw("rect", { ...box, fill: `url(#${this.hatching})` });
+    }));
+  }
+
+  grid() {
+    const { log } = this.spec;
+    const group = draw("g", {});
+    for (const tick of log ? powersOfTen(...this.range, 6) : roundNumbers(...this.range, 5)) {
+      const y = this.y(tick);
+      const text = log ? `1e${Math.round(Math.log10(tick))}` : String(Number(tick.toPrecision(6)));
+      const look = { x1: LEFT, x2: this.width - RIGHT, y1: y, y2: y, class: tick === 0 ? "zero" : "grid" };
+      const place = { x: LEFT - 7, y: y + 4, "text-anchor": "end" };
+      group.append(draw("line", look), draw("text", place, text.replace("-", "\u2212")));
+    }
+    return group;
+  }
+
+  timeLabels() {
+    const { xs, labels, height } = this.spec;
+    const [first, last] = [Math.min(...xs), Math.max(...xs)];
+    const places = xs.map((x) => this.x(x));
+    const counts = last > first ? roundNumbers(first, last, 6).filter(Number.isInteger) : [first];
+    const ticks = labels
+      ? labelsWithRoom(labels, places).map((k) => [places[k], cut(labels[k], 12)])
+      : counts.map((count) => [this.x(count), count]);
+    return draw("g", {}, ...ticks.map(([x, text]) =>
+      draw("text", { x, y: height - 7, "text-anchor": "middle" }, text)));
+  }
+
+  // Pieces between neighbours, so that what the data do not determine looks different.
+  line({ values, slot, dashed, faint = () => false }) {
+    const point = (k) => `${this.x(this.spec.xs[k]).toFixed(1)},${this.y(values[k]).toFixed(1)}`;
+    const paths = { sure: "", faint: "" };
+    let before = -1, drawn = "";
+    for (let k = 0; k < values.length; k++) {
+      if (!this.drawable(values[k])) {
+        before = -1;
+        continue;
+      }
+      const kind = faint(k) || (before >= 0 && faint(before)) ? "faint" : "sure";
+      if (before >= 0) paths[kind] += `${kind === drawn ? "" : `M${point(before)}`}L${point(k)}`;
+      drawn = before >= 0 ? kind : "";
+      before = k;
+    }
+    const group = colour(draw("g", {}), slot);
+    const look = dashed ? "line dashed" : "line";
+    if (paths.sure) group.append(draw("path", { d: paths.sure, class: look }));
+    if (paths.faint) group.append(draw("path", { d: paths.faint, class: `${look} faint` }));
+    return group;
+  }
+
+  moveCursor(k) {
+    if (k === undefined || !this.spec) return;
+    this.spec.at = k;
+    const x = this.x(this.spec.xs[k]);
+    const dots = this.spec.series.filter((one) => this.drawable(one.values[k])).map((one) => {
+      const look = one.faint && one.faint(k) ? "dot faint" : "dot";
+      return colour(draw("circle", { cx: x, cy: this.y(one.values[k]), r: 4, class: look }), one.slot);
+    });
+    const line = { x1: x, x2: x, y1: TOP, y2: this.spec.height - BOTTOM, class: "cursor" };
+    this.cursor.replaceChildren(draw("line", line), ...dots);
+  }
+
+  nearest(clientX) {
+    const x = clientX - this.box.getBoundingClientRect().left;
+    const distances = this.spec.xs.map((value) => Math.abs(this.x(value) - x));
+    return distances.indexOf(Math.min(...distances));
+  }
+}

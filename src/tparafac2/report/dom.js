@@ -1,0 +1,75 @@
+// Elements and numbers for the page. All text goes in as text, never as HTML.
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "onclick") node.addEventListener("click", value);
+    else if (name.startsWith("aria-")) node.setAttribute(name, String(value));
+    else if (value !== null) node.setAttribute(name, value);
+  }
+  node.append(...children.map((child) => (child instanceof Node ? child : String(child))));
+  return node;
+}
+
+function make(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function draw(tag, attributes, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function write(id, text) {
+  byId(id).textContent = text;
+}
+
+// New content; whoever was on a button of the old stays on that of the same place.
+function refill(box, ...children) {
+  const held = [...box.querySelectorAll("button")].indexOf(document.activeElement);
+  box.replaceChildren(...children);
+  const buttons = box.querySelectorAll("button");
+  if (held >= 0 && buttons.length) buttons[Math.min(held, buttons.length - 1)].focus({ preventScroll: true });
+}
+
+function fillTable(table, head, lines) {
+  const cell = (tag, one) => make(tag, { class: one.kind || null }, one.content ?? one);
+  const cells = (tag, line) => line.map((one) => cell(tag, one));
+  refill(
+    table,
+    make("thead", {}, make("tr", {}, ...cells("th", head))),
+    make("tbody", {}, ...lines.map((line) => make("tr", { class: line.kind || null }, ...cells("td", line)))),
+  );
+}
+
+function button(attributes, ...children) {
+  return make("button", { type: "button", ...attributes }, ...children);
+}
+
+// A label of the user's: in its own direction of writing, and in full where it is cut.
+function label(text) {
+  return make("span", { class: "name", dir: "auto", title: text }, text);
+}
+
+function number(text) {
+  return make("span", { class: "number" }, text);
+}
+
+function colour(node, slot) {
+  node.style.setProperty("--series", `var(--c${slot % COLOURS})`);
+  return node;
+}
+
+function cut(text, most) {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}\u2026`;
+}
+
+// Numbers that are read together, with as many decimals as give the largest of them three digits.
+function written(value, largest) {
+  if (value === null || !Number.isFinite(value)) return "none";
+  const power = largest > 0 ? Math.ceil(Math.log10(largest) - 1e-9) : 0;
+  const text = power > 6 || power < -3 ? value.toExponential(1) : value.toFixed(Math.max(0, 3 - power));
+  return text.replace(/^-(?=[0.]*$)/, "").replaceAll("-", "\u2212").replace("e+", "e");
+}

