@@ -25,7 +25,7 @@ demo: $(VENV)/.runtime ## fit real data (flights from New York) and write the pa
 	$(BIN)/tparafac2 demo --out out/demo --overwrite
 
 test: lint types ## lint, type check and run all tests (PYTEST_ARGS="-k name" for some)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
 
 paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about half an hour; goes on where it was)
 	$(BIN)/tparafac2 paper --out out/paper
