@@ -112,7 +112,7 @@ def _parsed(path: Path, layout: TextLayout, asked: Columns) -> Any:
         header = layout.delimiter.join(map(str, range(len(layout.columns) + 1)))
         try:
             frame = pd.read_csv(
-                _Renamed(header + "\n", file),  # type: ignore[call-overload]
+                _Renamed(header + "\n", file),
                 sep=layout.delimiter,
                 usecols=names,
                 index_col=False,
