@@ -159,3 +159,20 @@ def test_another_version_on_a_worker_is_noticed(monkeypatch):
     monkeypatch.setattr("tparafac2.experiments.measure.__version__", "99.0")
     with pytest.raises(RuntimeError, match="install the same version"):
         next(Local(1).do(TASKS, PLAN.protocol))
+
+
+def test_a_killed_process_ends_in_a_sentence_and_loses_nothing(tmp_path):
+    store = Store(tmp_path / "out", PLAN.protocol)
+
+    def kill_a_worker(progress):
+        if progress.done == 2:
+            import psutil
+
+            workers = [
+                p for p in psutil.Process().children(recursive=True) if "popen_loky" in " ".join(p.cmdline())
+            ]
+            workers[0].kill()
+
+    with pytest.raises(ChildProcessError, match="goes on from there"):
+        run(PLAN, store, Local(2), kill_a_worker)
+    assert len(store.read()) >= 2

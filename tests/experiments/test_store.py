@@ -1,3 +1,4 @@
+import json
 import os
 import time
 
@@ -143,3 +144,27 @@ def test_what_a_killed_process_left_is_swept_away_in_time(store, records):
     assert not old.exists()
     assert young.exists()
     assert set(again.read()) == set(records)
+
+
+def test_settings_of_which_nothing_came_may_be_corrected(tmp_path):
+    Store(tmp_path / "out", PLAN.protocol)
+    other = Plan(**{**vars(PLAN), "starts": 2}).protocol
+    store = Store(tmp_path / "out", other)
+    assert '"starts": 2' in (store.folder / "protocol.json").read_text()
+
+
+def test_a_damaged_log_of_calls_is_named_before_any_work(store):
+    for text in ('[{"command"', "{}x", '[{"a": 1}]'):
+        (store.folder / "calls.json").write_text(text)
+        with pytest.raises(ValueError, match=r"calls\.json cannot be read"):
+            Store(store.folder, PLAN.protocol)
+
+
+@pytest.mark.parametrize("score", [None, 5.0, "high"])
+def test_scores_that_cannot_be_are_noticed(store, score):
+    path = path_of(store, TASKS[0])
+    record = json.loads(path.read_text())
+    record["scores"]["stacked"]["score"] = score
+    path.write_text(json.dumps(record))
+    with pytest.raises(ValueError, match="a sensible fms"):
+        store.read()

@@ -60,7 +60,7 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
     match error:
         case KeyboardInterrupt():
             return "interrupted.", ExitCode.INTERRUPTED
-        case ImportError():
+        case ImportError() | ChildProcessError():
             return str(error), ExitCode.UNEXPECTED
         case OSError():
             return _file_sentence(error), ExitCode.FILES

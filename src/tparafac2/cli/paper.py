@@ -26,6 +26,7 @@ EXAMPLES = """Examples:
 
 The same command goes on where a stopped or killed run was.
 More data sets or cases may follow in the same folder; other settings need another.
+The page shows what the last call asked for; nothing is done twice to ask for all of it again.
 """
 
 

@@ -94,12 +94,21 @@ def from_text(text: str, protocol: Protocol) -> tuple[Task, Record]:
         method = Method(named["model"], named["lambda_b"])
         task = Task(Setting(named["case"], named["level"]), named["dataset"], method)
         known = task.setting.level in LEVELS[task.setting.case] and method in METHODS
-        row(record)  # everything the table needs is there
+        _require_sensible(row(record))  # everything the table needs is there
     except (KeyError, TypeError, IndexError, ValueError) as error:
         raise RecordError(f"it lacks {error}") from None
     if not known:
         raise RecordError(f"it is of an unknown task, {named}")
     return task, record
+
+
+def _require_sensible(found: dict[str, Any]) -> None:
+    """Refuse numbers that no fit gives."""
+    for name in ("fms", "fms_slicewise", "fms_scaled"):
+        if not isinstance(found[name], float) or not 0.0 <= found[name] <= 1.0 + 1e-9:
+            raise ValueError(f"a sensible {name}: it has {found[name]!r}")
+    if not found["starts"]:
+        raise ValueError("starts")
 
 
 def row(record: Record) -> dict[str, Any]:

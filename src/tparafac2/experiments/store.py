@@ -55,18 +55,23 @@ class Store:
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"{self.folder} is a file: give the path of a folder for the results.")
         note = self.folder / "protocol.json"
-        if note.exists():
+        begun = any(self._records.rglob("*.json"))
+        if note.exists() and begun:
             _require_same(note, self.protocol)
+        elif note.exists():
+            _protocol(note)  # ours, but nothing came of it: other settings may take its place
         elif self.folder.exists() and any(_visible(self.folder)):
             raise ValueError(
                 f"the folder {self.folder} is not empty, and there is no {note.name} in it: these "
                 "experiments did not make it. Give a new or an empty folder."
             )
-        self._records.mkdir(parents=True, exist_ok=True)
-        if not note.exists():
+        self._calls()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not (note.exists() and begun):
             content = {"content": CONTENT, "format": FORMAT, "protocol": self.protocol.as_json()}
             with written_whole(note) as unfinished:
                 unfinished.write_text(json.dumps(content, indent=1) + "\n")
+        self._records.mkdir(exist_ok=True)
         with written_whole(self._records / ".writable") as probe:  # found out now, not after hours of work
             probe.touch()
         (self._records / ".writable").unlink()
@@ -95,13 +100,24 @@ class Store:
 
     def note(self, call: Call) -> list[Call]:
         """Add a call to the log of those that did any work, and give all of them."""
-        log = self.folder / "calls.json"
-        calls = [Call(**one) for one in json.loads(log.read_text())] if log.exists() else []
+        calls = self._calls()
         if call.fits:
             calls.append(call)
-            with written_whole(log) as unfinished:
+            with written_whole(self.folder / "calls.json") as unfinished:
                 unfinished.write_text(json.dumps([one._asdict() for one in calls], indent=1) + "\n")
         return calls
+
+    def _calls(self) -> list[Call]:
+        log = self.folder / "calls.json"
+        if not log.exists():
+            return []
+        try:
+            return [Call(**one) for one in json.loads(log.read_text(encoding="utf-8"))]
+        except (TypeError, ValueError) as problem:
+            raise ValueError(
+                f"{log} cannot be read ({problem}). Nothing was changed. Move it away: it only tells how "
+                "long earlier calls took."
+            ) from None
 
     def _checked(self, path: Path) -> tuple[Task, Record]:
         try:

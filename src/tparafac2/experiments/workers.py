@@ -44,12 +44,18 @@ class Local:
             yield from ((task, measure(task, protocol)) for task in tasks)
             return
         from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        parallel = Parallel(n_jobs=self.jobs, return_as="generator_unordered")
+        parallel = Parallel(n_jobs=min(self.jobs, len(tasks)), return_as="generator_unordered")
         with shielded_children():
             results = parallel(delayed(_elsewhere)(task, protocol) for task in tasks)
         try:
             yield from results
+        except TerminatedWorkerError:
+            raise ChildProcessError(
+                "a process that did the fits was killed, perhaps for lack of memory. What was finished is "
+                "kept, and the same command goes on from there; fewer processes (--jobs) need less memory."
+            ) from None
         finally:
             results.close()
 
