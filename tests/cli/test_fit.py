@@ -38,7 +38,7 @@ def test_from_a_table_to_a_folder(table, tmp_path):
     model = tp.load(out / "model.nc")
     assert model.result_.labels.names["rows"] == "who"
     log = json.loads((out / "log.json").read_text())
-    assert log["about"]["command"].startswith("tparafac2 ")
+    assert log["about"]["command"].startswith("tparafac2")
     assert "words.csv" in log["about"]["data"]
 
 

@@ -39,7 +39,7 @@ def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting)
     Examples
     --------
     >>> make_model("nntcmf", 2, 1e-3, Fitting(starts=3))
-    TemporalCMF(rank=2, smoothness=0.001, nonnegative_rows=True, n_starts=3, random_state=0)
+    TemporalCMF(rank=2, smoothness=0.001, n_starts=3, random_state=0, nonnegative_rows=True)
     """
     from tparafac2.models import CP, Parafac2, TemporalCMF, TParafac2
 
