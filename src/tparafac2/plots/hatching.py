@@ -12,11 +12,12 @@ from tparafac2.plots.time_axis import Cells
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HATCHED = "hatched: not determined by the data"
+HATCHED = "pale, hatched: not determined by the data"
 
 _HATCH = "//////"
 _LINES = "0.55"
 _FADED = (1.0, 1.0, 1.0, 0.6)
+_MOST_EDGES = 5000
 
 
 def runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -44,6 +45,10 @@ def hatch_cells(ax: Axes, cells: Cells, vague: NDArray[np.bool_], top: float = 0
     top : float
         Where the first row begins.
 
+    Notes
+    -----
+    Thousands of small boxes are only faded.
+
     Examples
     --------
     >>> from tparafac2.plots.style import new_figure
@@ -58,6 +63,9 @@ def hatch_cells(ax: Axes, cells: Cells, vague: NDArray[np.bool_], top: float = 0
     from matplotlib.collections import PolyCollection
 
     whole = np.asarray(vague.all(axis=1))
+    if np.count_nonzero(np.diff(vague & ~whole[:, np.newaxis], axis=0)) > _MOST_EDGES:
+        _fade(ax, cells, vague, top)
+        return
     boxes = [_box(cells.span(*run), top, top + vague.shape[1]) for run in runs(whole)]
     for row, flags in enumerate((vague & ~whole[:, np.newaxis]).T):
         boxes += [_box(cells.span(*run), top + row, top + row + 1) for run in runs(flags)]
@@ -80,6 +88,17 @@ def hatch_spans(ax: Axes, cells: Cells, vague: NDArray[np.bool_]) -> None:
     """
     for run in runs(vague):
         ax.axvspan(*cells.span(*run), facecolor="none", edgecolor="0.75", hatch=_HATCH, linewidth=0, zorder=0)
+
+
+def _fade(ax: Axes, cells: Cells, vague: NDArray[np.bool_], top: float) -> None:
+    """Fade all cells at once: so many boxes would take minutes, and each would be too small for a hatch."""
+    from matplotlib.colors import ListedColormap
+
+    flags = cells.filled(np.where(vague, 1.0, np.nan))
+    rows = top + np.arange(vague.shape[1] + 1)
+    ax.pcolormesh(
+        cells.edges, rows, np.ma.masked_invalid(flags), cmap=ListedColormap([_FADED]), rasterized=True
+    )
 
 
 def _box(span: tuple[float, float], top: float, bottom: float) -> list[tuple[float, float]]:

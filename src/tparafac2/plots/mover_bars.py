@@ -13,7 +13,7 @@ from tparafac2.plots.words import labels_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROW_HEIGHT = 0.36
+_ROW_HEIGHT, _LETTER = 0.36, 0.16
 
 
 def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = None) -> Axes:
@@ -44,7 +44,7 @@ def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = N
     >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
     >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> ax = tp.plots.movers(model, 1, n=3)
-    >>> [bar.get_width() > 0 for bar in ax.patches]
+    >>> [bool(bar.get_width() > 0) for bar in ax.patches]
     [True, True, True, False, False, False]
     """
     result = as_result(model)
@@ -57,7 +57,8 @@ def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = N
     rises = largest_rises(known, most, goes_round=goes_round)
     falls = largest_falls(known, most, goes_round=goes_round)
     labels = labels_of(result, "columns", result.shape[2])
-    with canvas(ax, 12, 2.0 + _ROW_HEIGHT * max(len(rises) + len(falls), 4)) as target:
+    width = 9.0 + 2 * _LETTER * max(map(len, axis.labels))  # a bar, and from when to when
+    with canvas(ax, width, 2.0 + _ROW_HEIGHT * max(len(rises) + len(falls), 4)) as target:
         if rises or falls:
             _draw(target, axis, labels, rises, falls)
         else:

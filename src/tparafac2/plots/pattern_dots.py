@@ -16,6 +16,7 @@ from tparafac2.plots.time_axis import time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 _COLOURS = "viridis"
 _LIGHTEST = 0.85
@@ -73,11 +74,16 @@ def snapshots(
     slices = chosen_slices(result, axis, times, np.asarray(course.determined.any(axis=1)))
     weights, determined = course.weights[slices], course.determined[slices]
     known = np.where(determined, weights, np.nan)
+    texts = [
+        axis.labels[k] if row.any() else f"{axis.labels[k]} (not determined)"
+        for k, row in zip(slices, determined)
+    ]
     shown = by_time(known, largest_columns(known, wanted, _MOST_COLUMNS))
     with canvas(ax, 12, 2.0 + _ROW_HEIGHT * max(len(shown), 4)) as target:
-        for place, k in enumerate(slices):
-            share = place / max(len(slices) - 1, 1)
-            _dots(target, weights[place, shown], determined[place, shown], axis.labels[k], share)
+        lines = [
+            _dots(target, weights[place, shown], determined[place, shown], share)
+            for place, share in enumerate(np.linspace(0, 1, len(slices)))
+        ]
         _reach(target, weights[:, shown])
         target.axvline(0, color="0.6", lw=0.5, zorder=0)
         target.set_ylim(len(shown), 0)
@@ -85,13 +91,11 @@ def snapshots(
         target.set_xlabel(WEIGHT)
         open_frame(target)
         name_component(target, r)
-        target.legend(title=axis.name, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+        target.legend(lines, texts, title=axis.name, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return target
 
 
-def _dots(
-    ax: Axes, weights: NDArray[np.float64], determined: NDArray[np.bool_], label: str, share: float
-) -> None:
+def _dots(ax: Axes, weights: NDArray[np.float64], determined: NDArray[np.bool_], share: float) -> Line2D:
     """Draw one time, at a share of the way from the first to the last: darker and larger the earlier it is.
 
     Dots of equal weight are then rings around each other, which the colour-blind can tell apart, too.
@@ -102,17 +106,12 @@ def _dots(
     size = _LARGEST + share * (_SMALLEST - _LARGEST)
     rows = np.arange(len(weights)) + 0.5
     look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgecolor": colour, "ms": size}
-    known = bool(determined.any())
-    ax.plot(
-        np.where(determined, weights, np.nan),
-        rows,
-        label=label if known else f"{label} (not determined)",
-        markerfacecolor=colour if known else "white",
-        **look,
-    )
     if not determined.all():
         vague = np.where(determined, np.nan, weights)
         ax.plot(vague, rows, markerfacecolor="white", alpha=0.7, **look)
+    inside = colour if determined.any() else "white"
+    (line,) = ax.plot(np.where(determined, weights, np.nan), rows, markerfacecolor=inside, **look)
+    return line
 
 
 def _reach(ax: Axes, weights: NDArray[np.float64]) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 25
 _ROW_HEIGHT = 0.31
-_TALLEST = 30.0
 
 
 def pattern(
@@ -59,9 +58,9 @@ def pattern(
     >>> import tparafac2 as tp
     >>> data = tp.synthetic.easy(seed=0, shape=(20, 40, 6))
     >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
-    >>> ax = tp.plots.pattern(model, 2)
+    >>> ax = tp.plots.pattern(model, 2, n_columns=10)
     >>> ax.get_title("left"), ax.get_ylabel()
-    ('Component 2', 'Column (the 25 largest of 40)')
+    ('Component 2', 'Column (the 10 largest of 40)')
     """
     result = as_result(model)
     r = place_of(component, result)
@@ -73,8 +72,8 @@ def pattern(
     most = _MOST_COLUMNS if ax is None else min(_MOST_COLUMNS, rows_that_fit(ax))
     shown = columns_to_show(result, course, wanted, most)
     reach, extend = colour_range(course.weights[:, shown], fixed)
-    tallest = 9.0 if result.ragged else _TALLEST
-    with canvas(ax, 13, min(2.0 + _ROW_HEIGHT * max(len(shown), 5), tallest)) as target:
+    labelled = min(len(shown), 25) if result.ragged else max(len(shown), 5)
+    with canvas(ax, 13, 2.0 + _ROW_HEIGHT * labelled) as target:
         hatched = draw_map(target, axis, course, shown, reach)
         draw_time(target, axis, rug=True)
         label_columns(target, result, shown)

@@ -59,11 +59,13 @@ def save(figure: Figure | Axes, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _figure_of(given: object) -> Figure:
+def _figure_of(given: Any) -> Figure:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-    found = given.get_figure(root=True) if isinstance(given, Artist) else None
+    found = given
+    while isinstance(found, Artist) and not isinstance(found, Figure):  # axes may be in a part of a figure
+        found = found.figure
     if not isinstance(found, Figure):
         raise TypeError(f"a matplotlib Figure or Axes is needed to save; got {type(given).__name__}.")
     return found

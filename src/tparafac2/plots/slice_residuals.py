@@ -75,9 +75,10 @@ def _squares(result: Result, X: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
     """Sums of squared residuals and of squared data of every slice, over what was observed."""
     pairs = []
     for piece, strength, pattern in zip(data_slices(X, result), result.C, result.B):
-        scale = float(np.nanmax(np.abs(piece), initial=0.0)) or 1.0  # squares of large numbers would overflow
-        residual = (piece - (result.A * strength) @ pattern.T) / scale
-        pairs.append((scale, float(np.nansum(residual**2)), float(np.nansum((piece / scale) ** 2))))
+        seen = ~np.isnan(piece)
+        data, model = piece[seen], ((result.A * strength) @ pattern.T)[seen]
+        scale = float(np.abs(data).max(initial=0.0)) or 1.0  # squares of large numbers would overflow
+        pairs.append((scale, np.sum(((data - model) / scale) ** 2), np.sum((data / scale) ** 2)))
     scales, errors, sizes = np.array(pairs).T
     weights = (scales / scales.max()) ** 2
     return errors * weights, sizes * weights

@@ -21,6 +21,9 @@ FONT_SIZE = 7.0
 DIVERGING = "RdBu_r"
 """Blue below, white at, red above zero: safe for the colour-blind."""
 
+_TALLEST = 30.0
+"""In cm; a list of a thousand rows would else be too large to be drawn at all."""
+
 RISE, FALL = "#B2182B", "#2166AC"
 """Above and below zero, as in the heat maps."""
 
@@ -156,6 +159,8 @@ def new_figure(width: float, height: float) -> Figure:
 def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
     """Give the user's Axes with their own settings, or new ones in the style for print, of a size in cm.
 
+    Nothing is taller than a page.
+
     Examples
     --------
     >>> with canvas(None, COLUMN_WIDTH, 5) as ax:
@@ -166,7 +171,7 @@ def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
     require_axes(ax)
     if ax is None:
         with print_style():
-            yield new_figure(width, height).add_subplot()
+            yield new_figure(width, min(height, _TALLEST)).add_subplot()
     else:
         yield ax
 

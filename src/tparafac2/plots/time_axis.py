@@ -22,6 +22,7 @@ _REACH = 1.5
 _EVEN = 1e-6
 _LONG_LABEL = 10
 _MOST_RUG = 150
+_FEWEST_DATES = 5  # with fewer, matplotlib finds no steps for 13 to 24 months
 _FIRST_DAY, _LAST_DAY = -719_000, 2_932_000
 """Days of which the calendar has dates (years 2 to 9997)."""
 
@@ -211,7 +212,7 @@ def _number_ticks(ax: Axes, axis: TimeAxis, letters: int) -> None:
 def _date_ticks(ax: Axes, letters: int) -> None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    locator = AutoDateLocator(tz=UTC, minticks=2, maxticks=max(letters // 6, 3))  # type: ignore[no-untyped-call]
+    locator = AutoDateLocator(tz=UTC, minticks=2, maxticks=max(letters // 6, _FEWEST_DATES))  # type: ignore[no-untyped-call]
     ax.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(locator, tz=UTC)  # type: ignore[no-untyped-call]
     ax.xaxis.set_major_formatter(formatter)

@@ -66,7 +66,7 @@ def truth(
     >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> ax = tp.plots.truth(model, data, 1)
     >>> ax.get_title("left"), ax.texts[0].get_text()
-    ('True component 2', 'Component 1 (cosine 1.00)')
+    ('True component 2', 'Component 1 (cosine 0.99)')
     """
     result = as_result(model)
     r = place_of(component, result)

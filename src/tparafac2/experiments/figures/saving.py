@@ -1,26 +1,21 @@
-"""Figures on disk: complete or not at all, and the same bytes every time."""
+"""Figures on disk, for the screen and for print."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tparafac2.files import written_whole
-from tparafac2.plots.style import print_style
+from tparafac2.plots import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# A date would make the bytes of every run differ. Heat maps are pixels in a PDF too: make them fine.
-_FORMATS: dict[str, dict[str, Any]] = {
-    "png": {"dpi": 200},
-    "pdf": {"dpi": 600, "metadata": {"CreationDate": None}},
-}
+_ENDINGS = ("png", "pdf")
 
 
 def save_figure(figure: Figure, folder: str | os.PathLike[str], name: str) -> tuple[Path, ...]:
-    """Write a figure as ``name.png`` (200 dpi) and ``name.pdf``.
+    """Write a figure as ``name.png`` (200 dpi) and ``name.pdf``; see `tparafac2.plots.save`.
 
     Parameters
     ----------
@@ -43,16 +38,6 @@ def save_figure(figure: Figure, folder: str | os.PathLike[str], name: str) -> tu
     ...     [path.name for path in save_figure(strengths_figure(), folder, "strengths")]
     ['strengths.png', 'strengths.pdf']
     """
-    target = Path(folder)
-    if not target.is_dir():
-        raise ValueError(f"there is no folder {str(target)!r} to save {name!r} in: make it first.")
     if not name or Path(name).name != name:
         raise ValueError(f"name must be the name of a file without folder or ending, got {name!r}.")
-    return tuple(_write(figure, target / f"{name}.{ending}") for ending in _FORMATS)
-
-
-def _write(figure: Figure, target: Path) -> Path:
-    ending = target.suffix[1:]
-    with written_whole(target) as unfinished, print_style():
-        figure.savefig(unfinished, format=ending, **_FORMATS[ending])
-    return target
+    return tuple(save(figure, Path(folder) / f"{name}.{ending}") for ending in _ENDINGS)
