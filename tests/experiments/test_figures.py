@@ -408,26 +408,6 @@ def test_files_are_complete_and_repeat(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["drifts.pdf", "drifts.png"]
 
 
-def test_png_has_200_dots_per_inch(tmp_path):
-    png, _ = save_figure(strengths_figure(), tmp_path, "strengths")
-    width = int.from_bytes(png.read_bytes()[16:20], "big")
-    assert width == pytest.approx(8.5 / 2.54 * 200, abs=1)
-
-
-def test_a_failure_leaves_the_old_file_and_no_rubbish(tmp_path, monkeypatch):
-    (tmp_path / "drifts.png").write_bytes(b"old")
-    figure = strengths_figure()
-
-    def fail(path, **_):
-        path.write_bytes(b"half")
-        raise OSError("disk full")
-
-    monkeypatch.setattr(figure, "savefig", fail)
-    with pytest.raises(OSError, match="disk full"):
-        save_figure(figure, tmp_path, "drifts")
-    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("drifts.png", b"old")]
-
-
 @pytest.mark.parametrize("name", ["", "a/b"])
 def test_names_that_are_no_file_names_are_refused(tmp_path, name):
     with pytest.raises(ValueError, match="name must be the name of a file"):

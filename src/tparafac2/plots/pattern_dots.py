@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _COLOURS = "viridis"
 _LIGHTEST = 0.85
 _LARGEST, _SMALLEST = 6.5, 3.5
-_ROW_HEIGHT = 0.36
+_ROW_HEIGHT, _LETTER = 0.36, 0.16
 _MOST_COLUMNS = 15
 
 
@@ -79,7 +79,8 @@ def snapshots(
         for k, row in zip(slices, determined)
     ]
     shown = by_time(known, largest_columns(known, wanted, _MOST_COLUMNS))
-    with canvas(ax, 12, 2.0 + _ROW_HEIGHT * max(len(shown), 4)) as target:
+    width = 10.5 + _LETTER * max(map(len, texts))  # the dots, and the legend beside them
+    with canvas(ax, width, 2.0 + _ROW_HEIGHT * max(len(shown), 4)) as target:
         lines = [
             _dots(target, weights[place, shown], determined[place, shown], share)
             for place, share in enumerate(np.linspace(0, 1, len(slices)))

@@ -25,6 +25,7 @@ _MOST_RUG = 150
 _FEWEST_DATES = 5  # with fewer, matplotlib finds no steps for 13 to 24 months
 _FIRST_DAY, _LAST_DAY = -719_000, 2_932_000
 """Days of which the calendar has dates (years 2 to 9997)."""
+_AROUND_ONE_DAY = 3 * 366  # matplotlib shows two years on each side of a single date
 
 
 class TimeAxis(NamedTuple):
@@ -117,7 +118,7 @@ def time_axis(result: Result) -> TimeAxis:
         labels = [label_text(label) for label in given[order]]
     named = given is not None and not (given.dtype.kind in "iuf" and np.array_equal(given, when.values))
     kind: Literal["numbers", "dates", "names"] = "names" if named else "numbers"
-    if when.dated and positions[0] > _FIRST_DAY and positions[-1] < _LAST_DAY:
+    if when.dated and _in_calendar(positions):
         kind, positions = "dates", positions + _first_of_1970()
     return TimeAxis(order, positions, labels, kind, dimension_name(result, "time"))
 
@@ -181,6 +182,12 @@ def draw_time(ax: Axes, axis: TimeAxis, *, rug: bool = False) -> None:
         ax.set_xticks(axis.positions, minor=True)
         ax.tick_params(axis="x", which="minor", length=1.2)
     ax.set_xlabel(axis.name)
+
+
+def _in_calendar(days: NDArray[np.float64]) -> bool:
+    """Tell whether matplotlib has dates for these days, and for what an axis shows before and after them."""
+    margin = max(float(days[-1] - days[0]), _AROUND_ONE_DAY)
+    return bool(days[0] - margin > _FIRST_DAY and days[-1] + margin < _LAST_DAY)
 
 
 def _first_of_1970() -> float:
