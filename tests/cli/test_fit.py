@@ -64,7 +64,7 @@ def test_every_model_by_its_name(table, tmp_path, name):
         (["--rank", "50"], 3, "rank 50 is larger"),
         (["--model", "cp", "--smoothness", "0.1"], 3, "cp is not"),
         (["--figures", "gif"], 3, "got 'gif'"),
-        (["--transform", "cube"], 2, "cube"),
+        (["--transform", "share,cube"], 3, "transform must be one of 'log1p', 'sqrt', 'share', 'clr'"),
         (["--smoothness", "-1"], 3, "smoothness must be finite and not negative"),
     ],
 )

@@ -127,6 +127,22 @@ def test_fitted_values_are_never_negative_after_undo(transform, pseudocount):
     assert np.isfinite(back).all()
 
 
+def test_several_transforms_are_done_and_undone_in_order():
+    X = _random() + 1
+    both = Preparation(["share", "sqrt"]).apply(X)
+    one_by_one = Preparation("sqrt").apply(Preparation("share").apply(X).data)
+    np.testing.assert_array_equal(both.data, one_by_one.data)
+    np.testing.assert_allclose(
+        undo(json.loads(json.dumps(both.as_dict())), both.data), X / np.nansum(X, axis=2, keepdims=True)
+    )
+    assert both.preparation == Preparation(("share", "sqrt"))
+    assert (
+        both.describe() == "shares of the columns within each row and time; then square root of every value."
+    )
+    with pytest.raises(ValueError, match="'sqrt' is for values that are not negative"):
+        Preparation(["clr", "sqrt"]).apply(X)
+
+
 def test_the_record_is_enough():
     prepared = Preparation("log1p", None, "rows", "columns").apply(_random())
     record = json.loads(json.dumps(prepared.as_dict()))
@@ -193,7 +209,7 @@ def _dense(table):
     return np.array([getattr(piece, "toarray", lambda piece=piece: piece)() for piece in table.slices()])
 
 
-@pytest.mark.parametrize("transform", [None, "log1p", "sqrt", "share"])
+@pytest.mark.parametrize("transform", [None, "log1p", "sqrt", "share", ("share", "sqrt"), ("log1p", "share")])
 def test_sparse_table_stays_sparse(transform):
     table = _table()
     assert not isinstance(table.slices()[0], np.ndarray)

@@ -87,7 +87,9 @@ def test_dates_beyond_the_calendar_are_names_at_their_places():
     assert (axis.kind, axis.labels[0]) == ("names", "12000-01-01")
 
 
-@pytest.mark.parametrize("years", [("0400", "2000", "2001"), ("2000", "7000", "9000"), ("0002",), ("0095",), ("9996",)])
+@pytest.mark.parametrize(
+    "years", [("0400", "2000", "2001"), ("2000", "7000", "9000"), ("0002",), ("0095",), ("9996",)]
+)
 def test_dates_at_the_ends_of_the_calendar_can_be_drawn(years):
     ticks(time_axis(a_result(len(years), np.array([f"{year}-01-01" for year in years], "datetime64[D]"))))
 

@@ -62,20 +62,23 @@ class Source:
         int | None, typer.Option(metavar="N", help="Keep the N largest columns.", rich_help_panel=_DATA)
     ] = None
     transform: Annotated[
-        Literal["log1p", "sqrt", "share", "clr"] | None,
+        str | None,
         typer.Option(
-            help="Applied to every value; share and clr across columns.", rich_help_panel=_PREPARATION
+            metavar="KINDS",
+            help="log1p, sqrt, share or clr (these two across columns); several, in order, with commas: "
+            "share,sqrt.",
+            rich_help_panel=_PREPARATION,
         ),
     ] = None
     pseudocount: Annotated[
         float | None, typer.Option(metavar="X", help="Added before clr.", rich_help_panel=_PREPARATION)
     ] = None
     center: Annotated[
-        Literal["rows", "columns"] | None,
+        Literal["rows", "columns", "time"] | None,
         typer.Option(help="Subtract the mean of each.", rich_help_panel=_PREPARATION),
     ] = None
     scale: Annotated[
-        Literal["rows", "columns"] | None,
+        Literal["rows", "columns", "time"] | None,
         typer.Option(help="Divide by the standard deviation of each.", rich_help_panel=_PREPARATION),
     ] = None
 
@@ -92,6 +95,12 @@ def load(source: Source) -> Loaded:
     from tparafac2 import io
     from tparafac2.data import Table
 
+    preparation = io.Preparation(
+        None if source.transform is None else source.transform.split(","),  # type: ignore[arg-type]
+        source.pseudocount,
+        source.center,
+        source.scale,
+    )
     data = io.read(
         source.file,
         rows=source.rows,
@@ -103,7 +112,7 @@ def load(source: Source) -> Loaded:
         duplicates=source.duplicates,
         top_columns=source.top_columns,
     )
-    prepared = io.Preparation(source.transform, source.pseudocount, source.center, source.scale).apply(data)
+    prepared = preparation.apply(data)
     about: dict[str, Any] = {"data": str(source.file)}
     if isinstance(data, Table):
         about["table"] = data.describe()

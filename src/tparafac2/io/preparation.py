@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -15,11 +15,11 @@ from tparafac2.data.dimensions import resolve_dims
 from tparafac2.io.centring import deviations, largest, means, spread_out
 from tparafac2.io.naming import AXES, ORDER, dated_dims, labels_of, named_array
 from tparafac2.io.transforms import (
-    KEEP_ZERO,
     Transform,
     Transformed,
     transform_dense,
     transform_sparse,
+    transform_steps,
     undo_transform,
 )
 
@@ -41,10 +41,11 @@ class Preparation:
 
     Parameters
     ----------
-    transform : "log1p", "sqrt", "share" or "clr", optional
+    transform : "log1p", "sqrt", "share" or "clr", or several of them in order, optional
         ``log(1 + x)``; the square root; shares of the columns within each row and time; or centred log-ratios
         (logarithms, less their mean over the columns) within each row and time. Shares and log-ratios are
         taken over what is observed. Where all of a row is zero at some time, its shares are zero, too.
+        Several are done one after the other: ``("share", "sqrt")`` takes square roots of shares.
     pseudocount : float, optional
         For "clr": added to every value that is observed; needed where there are zeros.
     center : "rows", "columns" or "time", optional
@@ -65,20 +66,27 @@ class Preparation:
            [[ 2., nan]]])
     """
 
-    transform: Transform | None = None
+    transform: Transform | Sequence[Transform] | None = None
     pseudocount: float | None = None
     center: Mode | None = None
     scale: Mode | None = None
 
     def __post_init__(self) -> None:
-        for name, allowed in (("transform", get_args(Transform)), ("center", MODES), ("scale", MODES)):
-            if (value := getattr(self, name)) is not None and value not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, allowed))}, or None; got {value!r}."
-                )
+        steps = transform_steps(self.transform)
+        if isinstance(self.transform, Sequence) and not isinstance(self.transform, str):
+            object.__setattr__(self, "transform", steps or None)  # so that equal preparations are equal
+        for name, values, allowed in (
+            ("transform", steps, get_args(Transform)),
+            ("center", (self.center,), (*MODES, None)),
+            ("scale", (self.scale,), (*MODES, None)),
+        ):
+            for value in values:
+                if value not in allowed:
+                    known = ", ".join(repr(one) for one in allowed if one is not None)
+                    raise ValueError(f"{name} must be one of {known}, or None; got {value!r}.")
         if self.pseudocount is None:
             return
-        if self.transform != "clr":
+        if "clr" not in steps:
             raise ValueError(
                 f"pseudocount={self.pseudocount!r} is for transform='clr' only; got {self.transform!r}."
             )
@@ -116,19 +124,18 @@ class Preparation:
         if isinstance(X, Table) and self == Preparation():
             return Prepared(self, X)
         given = _take(X, dims)
-        stays_sparse = self.transform in KEEP_ZERO and self.center is None and self.scale is None
+        steps = transform_steps(self.transform)
+        stays_sparse = "clr" not in steps and self.center is None and self.scale is None
         if given.is_sparse and stays_sparse:
-            values, n_empty = transform_sparse(given.values, self.transform)
+            values, n_empty = transform_sparse(given.values, steps)
             return Prepared(self, given.back(values), n_empty=n_empty)
-        stack = given.dense()
-        made = transform_dense(stack, self.transform, self.pseudocount)
+        made = transform_dense(given.dense(), steps, self.pseudocount)
         return self._adjusted(made, given)
 
     def describe(self) -> str:
         """Say in one sentence what is done; nothing, if that is nothing."""
-        parts = [] if self.transform is None else [_TRANSFORMS[self.transform]]
-        if self.pseudocount is not None:
-            parts[0] += f" ({self.pseudocount:g} added to every value)"
+        added = "" if self.pseudocount is None else f" ({self.pseudocount:g} added to every value)"
+        parts = [_TRANSFORMS[one] + added * (one == "clr") for one in transform_steps(self.transform)]
         if self.center is not None:
             parts.append(f"the mean of each {_ONE[self.center]} was taken off")
         if self.scale is not None:
@@ -143,7 +150,8 @@ class Preparation:
         stack, centers, scales = made.values, None, None
         if self.scale is not None:
             # Logarithms are of size 1 by nature, also where all of them are equal.
-            before = np.maximum(largest(stack, self.scale), 1.0 if self.transform == "clr" else 0.0)
+            is_log_ratio = "clr" in transform_steps(self.transform)
+            before = np.maximum(largest(stack, self.scale), 1.0 if is_log_ratio else 0.0)
         if self.center is not None:
             centers = means(stack, self.center)
             stack = stack - spread_out(centers, self.center)
@@ -228,7 +236,7 @@ def undo(record: Mapping[str, Any], fitted: np.typing.ArrayLike) -> FloatArray:
     array([[[ 4.  ]],
            [[12.25]]])
     """
-    values = np.array(fitted, dtype=np.float64)
+    values: FloatArray = np.array(fitted, dtype=np.float64)
     if values.ndim != len(ORDER):
         raise ValueError(
             f"fitted values must have three dimensions, (K, I, J) for time, rows and columns; got shape "
@@ -247,7 +255,9 @@ def undo(record: Mapping[str, Any], fitted: np.typing.ArrayLike) -> FloatArray:
                 f"{len(numbers)} {'times' if mode == 'time' else mode}."
             )
         values = combine(values, spread_out(np.asarray(numbers), mode))
-    return undo_transform(values, record["transform"])
+    for one in reversed(transform_steps(record["transform"])):
+        values = undo_transform(values, one)
+    return values
 
 
 class _Given(NamedTuple):

@@ -8,10 +8,7 @@ import numpy as np
 from tparafac2.data import FloatArray
 
 Transform: TypeAlias = Literal["log1p", "sqrt", "share", "clr"]
-KEEP_ZERO = (None, "log1p", "sqrt", "share")
-"""Transforms after which zero is still zero, so that sparse slices stay sparse."""
-
-_ELEMENTWISE: dict[str | None, Callable[[FloatArray], FloatArray]] = {"log1p": np.log1p, "sqrt": np.sqrt}
+_ELEMENTWISE: dict[str, Callable[[FloatArray], FloatArray]] = {"log1p": np.log1p, "sqrt": np.sqrt}
 
 
 class Transformed(NamedTuple):
@@ -21,55 +18,76 @@ class Transformed(NamedTuple):
     n_empty: int = 0
 
 
-def transform_dense(stack: FloatArray, transform: Transform | None, pseudocount: float | None) -> Transformed:
+def transform_steps(transform: Transform | Sequence[Transform] | None) -> tuple[Transform, ...]:
+    """Give the transforms one after the other: none, one or several.
+
+    Examples
+    --------
+    >>> transform_steps("sqrt"), transform_steps(["share", "sqrt"]), transform_steps(None)
+    (('sqrt',), ('share', 'sqrt'), ())
+    """
+    if transform is None:
+        return ()
+    return (transform,) if isinstance(transform, str) else tuple(transform)
+
+
+def transform_dense(
+    stack: FloatArray, transforms: Sequence[Transform], pseudocount: float | None
+) -> Transformed:
     """Transform a stack; missing values stay missing, and across columns only what was observed counts.
 
     Examples
     --------
-    >>> transform_dense(np.array([[[1.0, 3.0, np.nan], [0.0, 0.0, 0.0]]]), "share", None)
+    >>> transform_dense(np.array([[[1.0, 3.0, np.nan], [0.0, 0.0, 0.0]]]), ["share"], None)
     Transformed(values=array([[[0.25, 0.75,  nan], [0.  , 0.  , 0.  ]]]), n_empty=1)
     """
-    if transform is None:
-        return Transformed(stack)
-    _require_not_negative(stack, transform)
-    if transform in _ELEMENTWISE:
-        return Transformed(_ELEMENTWISE[transform](stack))
-    observed = ~np.isnan(stack)
-    if transform == "clr":
-        return Transformed(_centred_logs(stack, observed, pseudocount))
-    totals = stack.sum(axis=2, keepdims=True, where=observed)
-    shares = stack.copy()
-    np.divide(stack, totals, out=shares, where=totals > 0)
-    return Transformed(shares, int(np.count_nonzero(observed.any(axis=2) & (totals[:, :, 0] == 0))))
+    observed, n_empty = ~np.isnan(stack), 0
+    for transform in transforms:
+        _require_not_negative(stack, transform)
+        if transform in _ELEMENTWISE:
+            stack = _ELEMENTWISE[transform](stack)
+        elif transform == "clr":
+            stack = _centred_logs(stack, observed, pseudocount)
+        else:
+            totals = stack.sum(axis=2, keepdims=True, where=observed)
+            stack = np.divide(stack, totals, out=stack.copy(), where=totals > 0)
+            n_empty = int(np.count_nonzero(observed.any(axis=2) & (totals[:, :, 0] == 0)))
+    return Transformed(stack, n_empty)
 
 
-def transform_sparse(slices: Sequence[Any], transform: Transform | None) -> Transformed:
-    """Transform sparse slices by one of the transforms that keep zeros.
+def transform_sparse(slices: Sequence[Any], transforms: Sequence[Transform]) -> Transformed:
+    """Transform sparse slices by transforms that keep zeros: any but "clr".
 
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> transform_sparse([csr_array([[0, 1, 3], [0, 0, 0]])], "share").values[0].toarray()
+    >>> transform_sparse([csr_array([[0, 1, 3], [0, 0, 0]])], ["share"]).values[0].toarray()
     array([[0.  , 0.25, 0.75],
            [0.  , 0.  , 0.  ]])
     """
-    made, n_empty = [], 0
-    for given in slices:
-        piece = given.tocsr().astype(np.float64)  # a copy
-        if transform is not None:
+    made = [given.tocsr().astype(np.float64) for given in slices]  # copies
+    n_empty = 0
+    for transform in transforms:
+        if transform == "share":
+            n_empty = 0
+        for piece in made:
             _require_not_negative(piece.data, transform)
-        if transform in _ELEMENTWISE:
-            piece.data = _ELEMENTWISE[transform](piece.data)
-        elif transform == "share":
-            totals = np.asarray(piece.sum(axis=1)).ravel()
-            n_empty += int(np.count_nonzero(totals == 0))
-            own = np.repeat(totals, np.diff(piece.indptr))
-            np.divide(piece.data, own, out=piece.data, where=own > 0)
-        made.append(piece)
+            if transform in _ELEMENTWISE:
+                piece.data = _ELEMENTWISE[transform](piece.data)
+            else:
+                n_empty += _share_out(piece)
     return Transformed(made, n_empty)
 
 
-def undo_transform(fitted: FloatArray, transform: Transform | None) -> FloatArray:
+def _share_out(piece: Any) -> int:
+    """Divide each row of a sparse slice by its sum, in place; tell how many rows have nothing."""
+    totals = np.asarray(piece.sum(axis=1)).ravel()
+    own = np.repeat(totals, np.diff(piece.indptr))
+    np.divide(piece.data, own, out=piece.data, where=own > 0)
+    return int(np.count_nonzero(totals == 0))
+
+
+def undo_transform(fitted: FloatArray, transform: Transform) -> FloatArray:
     """Go back from fitted values; from clr only to shares, since the totals are gone.
 
     Counts and shares are never negative, so that what would be is zero.
@@ -80,8 +98,6 @@ def undo_transform(fitted: FloatArray, transform: Transform | None) -> FloatArra
     array([[[0.25, 0.75]]])
     """
     match transform:
-        case None:
-            return fitted
         case "log1p":
             return np.expm1(np.maximum(fitted, 0.0))
         case "sqrt":
