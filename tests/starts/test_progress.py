@@ -45,7 +45,10 @@ def test_silent_at_first_then_a_line(clock, terminal):
     assert terminal.getvalue() == ""
     clock.now += 0.2
     bar.iteration(50, 1.0)
-    assert shown(terminal) == "fitting [######..................] iteration 50 of at most 100, 2 s"
+    assert (
+        shown(terminal)
+        == "fitting [######..................] iteration 50 of at most 100, 2 s, at most 5 s left"
+    )
 
 
 def test_is_not_redrawn_all_the_time(clock, terminal):
@@ -63,7 +66,10 @@ def test_batches_add_up(clock, terminal):
     bar.expect(4, 100)
     clock.now += 60.0
     bar.batch_done()
-    assert shown(terminal) == "fitting [######..................] 1 of 4 batches of starts, 60 s"
+    assert (
+        shown(terminal)
+        == "fitting [######..................] 1 of 4 batches of starts, 60 s, at most 3 min left"
+    )
     clock.now += 1.0
     bar.iteration(100, 1.0)
     assert "############....." in shown(terminal)
@@ -137,3 +143,15 @@ def test_standard_error_is_where_it_goes(capsys, clock):
     captured = capsys.readouterr()
     assert "fitting" in captured.err
     assert captured.out == ""
+
+
+def test_what_is_left_is_told_as_one_would_say_it(clock, terminal):
+    for seconds, said in ((10, "10 s"), (600, "10 min"), (36000, "10 h")):
+        bar = Progress(stream=terminal)
+        bar.expect(2, 100)
+        clock.now += seconds
+        bar.iteration(100, 1.0)
+        assert shown(terminal).endswith(f"at most {said} left")
+    bar.batch_done()
+    bar.batch_done()
+    assert "left" not in shown(terminal)

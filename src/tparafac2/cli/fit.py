@@ -63,7 +63,11 @@ def fit(request: Request) -> None:
     if not request.as_json and "table" in loaded.about:
         typer.echo(loaded.about["table"], err=True)
     model.fit(loaded.prepared.data)
-    about = {**loaded.about, "command": shlex.join(["tparafac2", *sys.argv[1:]])}
+    about = {
+        "title": f"Patterns in {request.file.name}",
+        **loaded.about,
+        "command": shlex.join(["tparafac2", *sys.argv[1:]]),
+    }
     folder = write_results(model, out, about=about, figures=kinds, overwrite=request.overwrite)
     typer.echo(as_json(model, folder) if request.as_json else as_text(model, folder))
 

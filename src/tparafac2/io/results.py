@@ -77,7 +77,8 @@ def write_results(
             table.to_csv(unfinished / f"{name}.csv", index=False)
         if figures:
             _draw(model, unfinished / "figures", figures)
-        write_page(model, unfinished / "report.html", title=facts.get("title"), about=facts)
+        told = {name: fact for name, fact in facts.items() if name != "title"}
+        write_page(model, unfinished / "report.html", title=facts.get("title"), about=told)
         (unfinished / "log.json").write_text(json.dumps(_log(model, facts), indent=1, default=str) + "\n")
         if target.exists():
             shutil.move(target, Path(place) / "old")

@@ -11,6 +11,7 @@ from tparafac2.data import FloatArray, Intake, SliceData, take_in, time_weights
 from tparafac2.models import fitting, lambdas
 from tparafac2.models.checks import check_common, check_rank, require_even_widths, require_slices
 from tparafac2.models.conventions import Estimator
+from tparafac2.models.model import Model
 from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
 from tparafac2.result import NormalisedFactors, Result
@@ -135,7 +136,7 @@ class Decomposition(Estimator):
     def _asked(self) -> Any:
         raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
 
-    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+    def _model(self, asked: Any, intake: Intake) -> Model:
         raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
 
     def _check_data(self, data: SliceData) -> None:
@@ -303,10 +304,10 @@ class TParafac2(Decomposition):
         require_slices(data, "TParafac2")
         require_even_widths(data, "TParafac2")
 
-    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+    def _model(self, asked: Any, intake: Intake) -> Model:
         a, b, d = lambdas.weights(asked, intake.data.scale, 3)
         smooth = self._smoothness(b, self.epsilon, intake)
-        return fitting.Model(
+        return Model(
             (
                 [*_ridge(a), *self.penalties_a],
                 [Parafac2Constraint(), *smooth, *self.penalties_b],
@@ -354,9 +355,9 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
         if self.penalties_b:
             require_even_widths(data, "A further term on the patterns")
 
-    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+    def _model(self, asked: Any, intake: Intake) -> Model:
         a, b, d = lambdas.weights(asked, intake.data.scale, 3)
-        return fitting.Model(
+        return Model(
             (
                 [*_ridge(a), *self.penalties_a],
                 [Parafac2Constraint(), *_ridge(b), *self.penalties_b],
@@ -418,11 +419,11 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
         require_slices(data, "TemporalCMF")
         require_even_widths(data, "TemporalCMF")
 
-    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+    def _model(self, asked: Any, intake: Intake) -> Model:
         a, b = lambdas.weights(asked, intake.data.scale, 2)
         sign = [NonNegative()] if self.nonnegative_rows else []
         smooth = self._smoothness(b, self.epsilon, intake)
-        return fitting.Model(
+        return Model(
             ([*_ridge(a), *sign, *self.penalties_a], [*smooth, *self.penalties_b], []), fixed_strengths=True
         )
 
@@ -476,10 +477,10 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
     def _check_data(self, data: SliceData) -> None:
         require_even_widths(data, "CP")
 
-    def _model(self, asked: Any, intake: Intake) -> fitting.Model:
+    def _model(self, asked: Any, intake: Intake) -> Model:
         a, b, d = lambdas.weights(asked, intake.data.scale, 3)
         sign = [NonNegative()] if self.nonnegative_strengths else []
-        return fitting.Model(
+        return Model(
             (
                 [*_ridge(a), *self.penalties_a],
                 # All K slices are the same pattern, which is to be penalised once.

@@ -3,12 +3,11 @@
 import math
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tparafac2.data import (
     Compressed,
@@ -23,8 +22,10 @@ from tparafac2.data import (
     require_memory,
 )
 from tparafac2.models.conventions import ConvergenceWarning
+from tparafac2.models.model import Model, has_term
+from tparafac2.models.notes import notes_on_components, notes_on_gaps, notes_on_starts, without_strength
 from tparafac2.models.timeline import all_times
-from tparafac2.penalties import NonNegative, Parafac2, Penalty, Ridge, Static, TemporalSmoothness
+from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
 from tparafac2.result import Result
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem
 from tparafac2.starts import (
@@ -51,13 +52,6 @@ _PLAIN = (1e-30, 1e30)
 
 
 _SINGLE_TOL = 1e-5
-
-
-class Model(NamedTuple):
-    """What is to be fitted: terms on loadings, patterns and strengths, in the user's units."""
-
-    penalties: tuple[Sequence[Penalty], Sequence[Penalty], Sequence[Penalty]]
-    fixed_strengths: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,7 +193,7 @@ def _starts(
     compressed: Compressed,
 ) -> list[Start]:
     a, _, c = model.penalties
-    signed = not _has(a, NonNegative), not _has(c, NonNegative)
+    signed = not has_term(a, NonNegative), not has_term(c, NonNegative)
     if given is not None:
         in_units = (Start(*(factor / problem.unit for factor in start)) for start in given)
         fixed = (
@@ -232,11 +226,11 @@ def _package(
 ) -> Result:
     """The chosen run in the user's units, components in order and with settled signs."""
     A, B, C = _factors(model, problem, compressed, run)
-    notes = _notes(model, A, B, C) + _notes_on_gaps(intake) + _notes_on_starts(choice)
-    undetermined = _undetermined(model, C)
+    notes = notes_on_components(model, A, B, C) + notes_on_gaps(intake) + notes_on_starts(model, choice)
+    undetermined = without_strength(model, C)
     if intake.order != tuple(range(intake.n_times)):
         B, C, undetermined = all_times(intake, B, C, undetermined, about["period"])
-        undetermined &= not _has(model.penalties[1], Static)
+        undetermined &= not has_term(model.penalties[1], Static)
     widths = _user_widths(intake)
     square = intake.data.scale**2 if intake.data.scale < 1e154 else math.inf
     trace, starts = run.trace.table(), dict(choice.table)
@@ -285,72 +279,6 @@ def _factors(
     return A, B, C
 
 
-def _notes(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[str]:
-    notes = []
-    if model.fixed_strengths and A.shape[1] > 1 and not _has(model.penalties[0], NonNegative):
-        notes.append(
-            "Without further constraints the components are not unique: only their span is determined."
-        )
-    gone = ~(np.any(A, axis=0) & np.any(B, axis=(0, 1)) & np.any(C, axis=0))
-    for r in np.flatnonzero(gone):
-        notes.append(f"Component {r + 1} vanished: the smoothness is too strong or the rank too high.")
-    smooth = [term for term in model.penalties[1] if isinstance(term, TemporalSmoothness)]
-    if smooth:
-        squares = np.maximum((B**2).sum(axis=(0, 1)), 1e-300)
-        roughness = (np.diff(B, axis=0) ** 2).sum(axis=(0, 1)) / squares
-        for r in np.flatnonzero((roughness <= max(smooth[0].epsilon, 1e-12)) & ~gone):
-            notes.append(f"Component {r + 1} is static: its pattern does not change in time.")
-    weak = _undetermined(model, C)
-    for r in np.flatnonzero(weak.any(axis=0) & ~gone):
-        notes.append(
-            f"Component {r + 1} has almost no strength at {int(weak[:, r].sum())} of {len(C)} times: "
-            "its pattern there is not determined by the data."
-        )
-    return notes
-
-
-def _undetermined(model: Model, C: FloatArray) -> NDArray[np.bool_]:
-    """Where a component has so little strength that the data say nothing about its pattern, (K, R)."""
-    size = np.abs(C)
-    weak = size < 1e-3 * np.maximum(size.max(axis=0), 1e-300)
-    # A pattern that cannot change is known from other times.
-    return np.zeros_like(weak) if _has(model.penalties[1], Static) else np.asarray(weak)
-
-
-def _notes_on_gaps(intake: Intake) -> list[str]:
-    notes = []
-    unseen = intake.n_times - len(intake.order)
-    if unseen:
-        notes.append(
-            f"Nothing was observed at {unseen} of {intake.n_times} times: "
-            "patterns and strengths there are interpolated in time."
-        )
-    if intake.coverage is not None:
-        present = intake.data.present if isinstance(intake.data, IncompleteData) else None
-        bridged = (intake.coverage[list(intake.order)] == 0) & (True if present is None else present)
-        if bridged.any():
-            columns, pairs = int(bridged.any(axis=0).sum()), int(bridged.sum())
-            notes.append(
-                f"{columns} columns were not observed at all at some times ({pairs} pairs of column and "
-                "time, coverage_ 0): no data speak for their weights there, which can be large where the "
-                "constraint on the patterns needs them. Use bridge=False if they did not exist then."
-            )
-    return notes
-
-
-def _notes_on_starts(choice: Choice) -> list[str]:
-    """Starts that were passed over although they are lower: the chosen one may not be the minimum."""
-    objective = choice.table["objective"]
-    chosen = objective[choice.chosen]
-    lower = (objective < chosen * (1 - 1e-6)) & ~choice.table["converged"]
-    if not lower.any():
-        return []
-    return [
-        f"{int(lower.sum())} of {len(objective)} starts had a lower objective when they reached max_iter: "
-        "raise max_iter to see where they end."
-    ]
-
-
 def _user_widths(intake: Intake) -> list[int] | None:
     """Widths of the user's slices where they differ, in the user's order."""
     if intake.data.widths is None:
@@ -368,10 +296,6 @@ def _warning(run: Run, choice: Choice, n: int) -> str:
         "Lower the rank, or use norm penalties or smoothness." if run.status.converged else run.status.value
     )
     return f"No start was sound ({passed_over}); the best is given back. {advice}"
-
-
-def _has(terms: Sequence[Penalty], kind: type) -> bool:
-    return any(isinstance(term, kind) for term in terms)
 
 
 def read_settings(

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from tparafac2.result import Result
 from tparafac2.result.moments import gaps, timeline
-from tparafac2.result.summary import SAME_OBJECTIVE
+from tparafac2.result.summary import ALIKE, SAME_OBJECTIVE
 
 Tone = Literal["good", "plain", "warning"]
-
-ALIKE = 0.99
-"""Starts whose components match those of the chosen one at least so well have found the same."""
 
 STATIC = 1e-6
 """A pattern whose squared changes are this small a part of its square does not change."""
 
 _EVEN = 1e-6
-_TOLD = re.compile(r"Component \d+ (vanished|is static|has almost no strength)\b")
+_TOLD = re.compile(
+    r"Component \d+ (vanished|is static|has almost no strength)\b|Only \d+ of \d+ starts ended with these"
+)
 
 
 class Fact(NamedTuple):

@@ -13,6 +13,9 @@ from tparafac2.result.record import Column, NormalisedFactors, Result
 SAME_OBJECTIVE = 1e-6
 """Starts whose objectives differ by less than this, relatively, count as agreeing."""
 
+ALIKE = 0.99
+"""Starts whose components match those of the chosen one at least so well have found the same."""
+
 _EVEN = 1e-6
 _SHOWN_COLUMNS = 3
 _LONGEST_LABEL = 30
@@ -171,7 +174,10 @@ def end_labels(result: Result) -> tuple[str, str]:
     """
     if result.labels.time is None:
         return "first", "last"
-    return _label_text(result.labels.time[0]), _label_text(result.labels.time[-1])
+    name = printable(result.labels.names["time"])
+    # A date speaks for itself; a number needs to be told what it counts.
+    unit = "" if name == "time" or result.labels.time.dtype.kind not in "iuf" else f"{name} "
+    return f"{unit}{_label_text(result.labels.time[0])}", f"{unit}{_label_text(result.labels.time[-1])}"
 
 
 def printable(text: object) -> str:

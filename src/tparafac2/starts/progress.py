@@ -70,6 +70,16 @@ class Progress:
         filled = round(min(share, 1.0) * _BAR)
         seconds = self.shown - self.began
         line = f"fitting [{'#' * filled}{'.' * (_BAR - filled)}] {what}, {seconds:.0f} s"
+        if 0 < share < 1:  # most fits end long before max_iter, so that this is a bound
+            line += f", at most {_in_words(seconds * (1 - share) / share)} left"
         self.stream.write("\r" + line.ljust(self.width))
         self.stream.flush()
         self.width = max(self.width, len(line))
+
+
+def _in_words(seconds: float) -> str:
+    """A duration as one would say it: nobody needs the seconds of an hour."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.0f} h"

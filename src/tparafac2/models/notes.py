@@ -1,0 +1,84 @@
+"""What a user should beware of in a fit, in sentences."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data import FloatArray, IncompleteData, Intake
+from tparafac2.models.model import Model, has_term
+from tparafac2.penalties import Static, TemporalSmoothness
+from tparafac2.result.summary import ALIKE
+from tparafac2.starts import Choice
+
+
+def notes_on_components(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[str]:
+    """What to beware of in the components themselves."""
+    notes = []
+    if A.shape[1] > 1 and not model.is_unique:
+        notes.append(
+            "Without further constraints the components are not unique: only their span is determined."
+        )
+    gone = ~(np.any(A, axis=0) & np.any(B, axis=(0, 1)) & np.any(C, axis=0))
+    for r in np.flatnonzero(gone):
+        notes.append(f"Component {r + 1} vanished: the smoothness is too strong or the rank too high.")
+    smooth = [term for term in model.penalties[1] if isinstance(term, TemporalSmoothness)]
+    if smooth:
+        squares = np.maximum((B**2).sum(axis=(0, 1)), 1e-300)
+        roughness = (np.diff(B, axis=0) ** 2).sum(axis=(0, 1)) / squares
+        for r in np.flatnonzero((roughness <= max(smooth[0].epsilon, 1e-12)) & ~gone):
+            notes.append(f"Component {r + 1} is static: its pattern does not change in time.")
+    weak = without_strength(model, C)
+    for r in np.flatnonzero(weak.any(axis=0) & ~gone):
+        notes.append(
+            f"Component {r + 1} has almost no strength at {int(weak[:, r].sum())} of {len(C)} times: "
+            "its pattern there is not determined by the data."
+        )
+    return notes
+
+
+def without_strength(model: Model, C: FloatArray) -> NDArray[np.bool_]:
+    """Where a component has so little strength that the data say nothing about its pattern, (K, R)."""
+    size = np.abs(C)
+    weak = size < 1e-3 * np.maximum(size.max(axis=0), 1e-300)
+    # A pattern that cannot change is known from other times.
+    return np.zeros_like(weak) if has_term(model.penalties[1], Static) else np.asarray(weak)
+
+
+def notes_on_gaps(intake: Intake) -> list[str]:
+    """What was never observed, so that nothing but smoothness speaks for it."""
+    notes = []
+    unseen = intake.n_times - len(intake.order)
+    if unseen:
+        notes.append(
+            f"Nothing was observed at {unseen} of {intake.n_times} times: "
+            "patterns and strengths there are interpolated in time."
+        )
+    if intake.coverage is not None:
+        present = intake.data.present if isinstance(intake.data, IncompleteData) else None
+        bridged = (intake.coverage[list(intake.order)] == 0) & (True if present is None else present)
+        if bridged.any():
+            columns, pairs = int(bridged.any(axis=0).sum()), int(bridged.sum())
+            notes.append(
+                f"{columns} columns were not observed at all at some times ({pairs} pairs of column and "
+                "time, coverage_ 0): no data speak for their weights there, which can be large where the "
+                "constraint on the patterns needs them. Use bridge=False if they did not exist then."
+            )
+    return notes
+
+
+def notes_on_starts(model: Model, choice: Choice) -> list[str]:
+    """Signs that the chosen start may not be the minimum: lower ones passed over, or few that agree."""
+    objective, matches = choice.table["objective"], choice.table["fms_to_chosen"]
+    count, notes = len(objective), []
+    lower = (objective < objective[choice.chosen] * (1 - 1e-6)) & ~choice.table["converged"]
+    if lower.any():
+        notes.append(
+            f"{int(lower.sum())} of {count} starts had a lower objective when they reached max_iter: "
+            "raise max_iter to see where they end."
+        )
+    alike = int(np.count_nonzero(matches >= ALIKE * matches[choice.chosen]))
+    if model.is_unique and not choice.reasons and 2 * alike < count:
+        notes.append(
+            f"Only {alike} of {count} starts ended with these components: do not build on details before "
+            "more starts agree (raise n_starts, or try a lower rank)."
+        )
+    return notes
