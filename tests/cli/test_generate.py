@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 from typer.testing import CliRunner
 
-from tparafac2 import synthetic
+from tparafac2 import load, synthetic
 from tparafac2.cli import generate
 from tparafac2.cli.app import app
 
@@ -78,7 +78,7 @@ def test_from_nothing_to_a_file_and_its_words() -> None:
     assert rest == [
         "  X        20 times x 150 rows x 100 columns",
         "  A, B, C  the truth: 3 concepts",
-        "Fit it:  tparafac2.TParafac2(rank=3).fit(xarray.load_dataset('data.nc')['X'])",
+        "Fit it:  tparafac2 fit data.nc --rank 3",
     ]
 
 
@@ -86,7 +86,16 @@ def test_words_of_a_small_file() -> None:
     said = run("easy", "data.npz", "--shape", "4x9x4", "--concepts", "1").stdout
     assert " kB): easy" in said
     assert "1 concept\n" in said
-    assert "fit(numpy.load('data.npz')['X'])" in said
+    assert said.endswith("Fit it:  tparafac2 fit data.npz --rank 1 --axes time,rows,columns\n")
+
+
+@pytest.mark.parametrize("name", ["data.nc", "my data.npz"])
+def test_what_it_says_about_fitting_is_true(name) -> None:
+    said = run("easy", name, "--shape", "8x9x4", "--concepts", "1").stdout.splitlines()[-1]
+    command = shlex.split(said.removeprefix("Fit it:  "))
+    command += ["--starts", "1", "--max-iter", "5", "--figures", "none", "--out", "found"]
+    assert RUNNER.invoke(app, command[1:]).exit_code == 0
+    assert load("found/model.nc").result_.shape == (4, 8, 9)
 
 
 def test_json_for_machines() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,13 +106,15 @@ def _make(request: Request) -> SyntheticData:
 def _as_text(data: SyntheticData, target: Path) -> str:
     rows, columns, times = data.recipe.shape
     rank = len(data.concepts)
-    load = "numpy.load" if target.suffix == ".npz" else "xarray.load_dataset"
+    fit = ["tparafac2", "fit", str(target), "--rank", str(rank)]
+    if target.suffix == ".npz":  # arrays without names for their axes
+        fit += ["--axes", "time,rows,columns"]
     lines = (
         f"Wrote {str(target)!r} ({_size_text(target)}): {data.case.replace('_', '-')}, "
         f"seed {data.seed}, noise {data.noise:g}.",
         f"  X        {times} times x {rows} rows x {columns} columns",
         f"  A, B, C  the truth: {rank} {'concept' if rank == 1 else 'concepts'}",
-        f"Fit it:  tparafac2.TParafac2(rank={rank}).fit({load}({str(target)!r})['X'])",
+        f"Fit it:  {shlex.join(fit)}",
     )
     return "\n".join(lines)
 

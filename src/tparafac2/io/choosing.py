@@ -5,9 +5,12 @@ from collections.abc import Mapping
 
 from tparafac2.data.lines import shown
 
+_DATA = "X"
+"""What data are called beside other arrays, as in the files of `tparafac2 generate`."""
+
 
 def choose_array(file: str, shapes: Mapping[str, str], usable: list[str], values: str | None) -> str:
-    """Name of the array that was asked for, or of the only one that is usable.
+    """Name of the array that was asked for, or of the only one that is usable, or of that called X.
 
     Parameters
     ----------
@@ -24,6 +27,8 @@ def choose_array(file: str, shapes: Mapping[str, str], usable: list[str], values
     >>> shapes = {"counts": "(3, 4, 2)", "rows": "(3,)"}
     >>> choose_array("votes.npz", shapes, ["counts"], None)
     'counts'
+    >>> choose_array("data.npz", {"X": "(2, 3, 4)", "B": "(2, 4, 3)"}, ["X", "B"], None)
+    'X'
     >>> choose_array("votes.npz", shapes, ["counts"], "count")
     Traceback (most recent call last):
     ValueError: 'votes.npz' has no array 'count'; did you mean 'counts'? It has 'counts' (3, 4, 2), 'rows'
@@ -37,6 +42,8 @@ def choose_array(file: str, shapes: Mapping[str, str], usable: list[str], values
             f"{values!r} in {file!r} cannot be used: it must hold real numbers and have three dimensions, "
             f"for rows, columns and time. The file has {listed}."
         )
+    if values is None and _DATA in usable:
+        return _DATA
     if values is None and len(usable) != 1:
         found = f"{len(usable)} arrays" if usable else "no array"
         advice = f"say which is meant, for example values={usable[0]!r}. " if usable else ""

@@ -1,0 +1,64 @@
+"""Every public name is on a page of the Python reference."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import tparafac2
+
+PAGES = Path(__file__).parents[2] / "docs" / "api"
+BLOCK = re.compile(r"^```\{names\} (\S+)\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
+ROOMS = [f"tparafac2.{name}" for name in tparafac2.__all__ if name in tparafac2._MODULES]
+
+
+def names_on(page):
+    """Give the dotted names that a page describes."""
+    for module, body in BLOCK.findall(page):
+        for line in body.splitlines():
+            if line.strip() and not line.startswith(":"):
+                yield f"{module}.{line.partition(':')[0].strip()}"
+
+
+def named(dotted):
+    module, _, name = dotted.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def missing(module, described):
+    """Find public names of a module that are described neither under its own name nor under another."""
+    objects = [named(dotted) for dotted in described]
+    return [
+        name
+        for name in import_module(module).__all__
+        if f"{module}.{name}" not in described
+        and not any(named(f"{module}.{name}") is one for one in objects)
+    ]
+
+
+DESCRIBED = [name for page in sorted(PAGES.glob("*.md")) for name in names_on(page.read_text())]
+
+
+@pytest.mark.parametrize("module", [*ROOMS, "tparafac2.models", "tparafac2.result"])
+def test_every_public_name_is_described(module):
+    assert missing(module, DESCRIBED) == []
+
+
+def test_every_name_of_the_front_door_is_described():
+    modules = {room.rpartition(".")[2] for room in ROOMS}
+    assert modules == {page.stem for page in PAGES.glob("*.md")} - {"index", "models"}
+    assert set(missing("tparafac2", DESCRIBED)) == modules | {"__version__"}
+
+
+def test_nothing_is_described_twice():
+    assert sorted(set(DESCRIBED)) == sorted(DESCRIBED)
+
+
+def test_a_missing_name_is_noticed():
+    page = "```{names} tparafac2.experiments\nPlan\nQUICK: A plan.\n```\n"
+    assert missing("tparafac2.experiments", list(names_on(page))) == ["Outcome", "Progress", "paper"]
+
+
+def test_a_name_from_elsewhere_counts():
+    assert "Table" not in missing("tparafac2", ["tparafac2.data.Table"])
