@@ -2,6 +2,7 @@
 
 import errno
 import os
+import warnings
 
 import pytest
 import typer
@@ -92,3 +93,24 @@ def test_wrong_usage_stays_with_typer() -> None:
 def test_every_code_has_a_meaning() -> None:
     assert list(MEANINGS) == list(ExitCode)
     assert len(set(MEANINGS.values())) == len(MEANINGS)
+
+
+def test_warnings_are_sentences_each_once() -> None:
+    app = typer.Typer(cls=PlainSpoken, add_completion=False)
+
+    @app.callback()
+    def main() -> None: ...
+
+    @app.command()
+    def warn() -> None:
+        for sentence in ("Not converged.", "Glyph 1 missing", "Glyph 2 missing", "Not converged."):
+            warnings.warn(sentence, UserWarning, stacklevel=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        before = warnings.showwarning
+        ended = RUNNER.invoke(app, ["warn"])
+        assert warnings.showwarning is before
+    first, second = ended.stderr.splitlines()
+    assert first == "Warning: Not converged."
+    assert second.startswith("Warning: some letters of the labels are not in the font")

@@ -1,6 +1,9 @@
 """Failures as sentences: the one place where errors become what the user reads, and exit codes."""
 
 import errno
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
@@ -29,6 +32,12 @@ MEANINGS = {
 }
 
 
+_NO_GLYPH = (
+    "some letters of the labels are not in the font of the figures, which show boxes for them; the page has "
+    "them all."
+)
+
+
 class PlainSpoken(TyperGroup):
     """Commands whose foreseeable failures end in a sentence on stderr and an exit code, without a traceback.
 
@@ -38,7 +47,8 @@ class PlainSpoken(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
         try:
-            return super().invoke(ctx)
+            with _plain_warnings():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise  # the reader of our output has left: there is nobody to talk to
         except (ValueError, TypeError, OSError, MemoryError, ImportError, KeyboardInterrupt) as error:
@@ -70,12 +80,28 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
             return str(error) or f"{type(error).__name__} without a word.", ExitCode.SETTINGS
 
 
-def say(sentence: str) -> None:
+def say(sentence: str, kind: str = "Error", style: str = "bold red") -> None:
     """Print an error to stderr, in one line however long it is: it can then be searched and copied."""
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True).print(Text.assemble(("Error: ", "bold red"), sentence), soft_wrap=True)
+    Console(stderr=True).print(Text.assemble((f"{kind}: ", style), sentence), soft_wrap=True)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show warnings as sentences, each once, without the place in our code where they arose."""
+    said = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        sentence = _NO_GLYPH if str(message).startswith("Glyph ") else str(message)
+        if sentence not in said:
+            said.add(sentence)
+            say(sentence, "Warning", "bold yellow")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _file_sentence(error: OSError) -> str:
