@@ -1,9 +1,11 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -17,15 +19,34 @@ def run(*arguments):
     return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, ["paper", *map(str, arguments)])
 
 
-def test_the_paper_in_one_command(tmp_path):
-    result = run(*SMALL, "--out", tmp_path / "out")
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """One run, which takes a while: where it is, and what was said."""
+    out = tmp_path_factory.mktemp("paper") / "out"
+    return out, run(*SMALL, "--out", out)
+
+
+@pytest.fixture
+def out(first, tmp_path):
+    """The folder of that run, to do harm to."""
+    return Path(shutil.copytree(first[0], tmp_path / "out"))
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_paper_in_one_command(first):
+    out, result = first
     assert result.exit_code == 0
     assert "TOO FEW DATA SETS: tPARAFAC2" in result.stdout
-    assert str(tmp_path / "out" / "index.html") in result.stdout
-    again = run(*SMALL, "--out", tmp_path / "out", "--json")
-    told = json.loads(again.stdout)
+    assert str(out / "index.html") in result.stdout
+    assert (out / "figures" / "almost_zero.pdf").exists()
+
+
+def test_again_for_machines(out):
+    told = json.loads(run(*SMALL, "--out", out, "--json").stdout)
     assert told["outcomes"] == {"too few data sets": len(told["verdicts"])}
-    assert (tmp_path / "out" / "figures" / "almost_zero.pdf").exists()
 
 
 @pytest.mark.parametrize(
@@ -46,14 +67,13 @@ def test_bad_settings_end_in_a_sentence_before_anything_is_made(tmp_path, argume
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_of_other_settings_is_refused(tmp_path):
-    run(*SMALL, "--out", tmp_path / "out")
-    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    result = run(*SMALL, "--seed", "5", "--out", tmp_path / "out")
+def test_a_folder_of_other_settings_is_refused(out):
+    before = contents(out)
+    result = run(*SMALL, "--seed", "5", "--out", out)
     assert result.exit_code == 3
     assert "seed 0 there, 5 now" in result.stderr
-    assert str(tmp_path / "out" / "protocol.json") in result.stderr
-    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+    assert str(out / "protocol.json") in result.stderr
+    assert contents(out) == before
 
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path):
@@ -63,11 +83,10 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path):
     assert "is not empty" in result.stderr
 
 
-def test_a_damaged_record_is_named(tmp_path):
-    run(*SMALL, "--out", tmp_path / "out")
-    record = tmp_path / "out" / "records" / "almost_zero-1" / "0000" / "PARAFAC2.json"
+def test_a_damaged_record_is_named(out):
+    record = out / "records" / "almost_zero-1" / "0000" / "PARAFAC2.json"
     record.write_text(record.read_text()[:100])
-    result = run(*SMALL, "--out", tmp_path / "out")
+    result = run(*SMALL, "--out", out)
     assert result.exit_code == 3
     assert str(record) in result.stderr
     assert len(record.read_text()) == 100

@@ -8,7 +8,7 @@ from tparafac2.experiments.examples import typical_dataset
 from tparafac2.experiments.reproduction import command
 from tparafac2.experiments.settings import Setting
 
-PLAN = Plan(cases=("almost_zero", "overlapping"), datasets=2, starts=2, shape=(24, 36, 6), max_iter=300)
+PLAN = Plan(cases=("almost_zero", "overlapping"), datasets=2, starts=2, shape=(24, 36, 6), max_iter=40)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from tparafac2.experiments.running import run
 from tparafac2.experiments.store import Store
 from tparafac2.experiments.workers import Cluster, Local, workers
 
-PLAN = Plan(cases=("easy",), datasets=1, starts=2, shape=(24, 36, 6))
+PLAN = Plan(cases=("easy",), datasets=1, starts=2, shape=(24, 18, 6), max_iter=100)
 TASKS = list(PLAN.tasks())
 
 
@@ -92,7 +92,7 @@ def test_a_run_killed_in_the_middle_goes_on(tmp_path, reference):
     process.wait()
     store = Store(folder, PLAN.protocol)
     kept = len(store.read())
-    assert 4 <= kept < len(TASKS)
+    assert 1 <= kept < len(TASKS)
     assert run(PLAN, store, Local(1), silent) == len(TASKS) - kept
     assert without_times(store.read()) == reference
 

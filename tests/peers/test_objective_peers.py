@@ -12,8 +12,8 @@ peer_penalties = pytest.importorskip("matcouply.penalties")
 RANK = 3
 SHAPE = (20, 18, 4)  # rows, columns, times
 LAMBDA_A, LAMBDA_B, LAMBDA_D = 0.1, 10.0, 0.1
-STARTS = 3
-PEER_ITERATIONS = 1000
+STARTS = 2
+PEER_ITERATIONS = 500
 
 
 def evaluate(X, A, B, C):
@@ -58,7 +58,7 @@ def of_the_peer(X, seed):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_best_of_three_starts_is_never_above_matcouply(seed):
+def test_best_of_some_starts_is_never_above_matcouply(seed):
     X = tp.synthetic.easy(seed, noise=0.5, shape=SHAPE).X
     lambdas = {"lambda_a": LAMBDA_A, "lambda_b": LAMBDA_B, "lambda_d": LAMBDA_D}
     ours = tp.TParafac2(RANK, **lambdas, n_starts=STARTS, tol=1e-10, random_state=0).fit(X)

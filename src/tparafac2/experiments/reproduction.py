@@ -76,7 +76,7 @@ def paper(
     --------
     >>> import tempfile
     >>> from tparafac2.experiments import Plan, paper
-    >>> plan = Plan(cases=("almost_zero",), datasets=1, starts=2, shape=(24, 18, 6))
+    >>> plan = Plan(cases=("almost_zero",), datasets=1, starts=1, shape=(24, 18, 6), max_iter=20)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     outcome = paper(folder, plan, jobs=1)
     >>> len(outcome.table), outcome.verdicts[0].outcome.value

@@ -25,7 +25,6 @@ _MOST_RUG = 150
 _FEWEST_DATES = 5  # with fewer, matplotlib finds no steps for 13 to 24 months
 _FIRST_DAY, _LAST_DAY = -719_000, 2_932_000
 """Days of which the calendar has dates (years 2 to 9997)."""
-_AROUND_ONE_DAY = 3 * 366  # matplotlib shows two years on each side of a single date
 
 
 class TimeAxis(NamedTuple):
@@ -167,6 +166,8 @@ def draw_time(ax: Axes, axis: TimeAxis, *, rug: bool = False) -> None:
     >>> [label.get_text() for label in ax.get_xticklabels()], ax.get_xlabel()
     (['spring', 'autumn'], 'Season')
     """
+    if len(axis.positions) == 1:  # or matplotlib shows a twentieth of the years since its epoch around it
+        ax.set_xlim(axis.positions[0] - 0.5, axis.positions[0] + 0.5)
     letters = letters_that_fit(ax)
     longest = max(map(len, axis.labels))
     slanted = axis.kind == "names" and longest > _LONG_LABEL
@@ -186,7 +187,7 @@ def draw_time(ax: Axes, axis: TimeAxis, *, rug: bool = False) -> None:
 
 def _in_calendar(days: NDArray[np.float64]) -> bool:
     """Tell whether matplotlib has dates for these days, and for what an axis shows before and after them."""
-    margin = max(float(days[-1] - days[0]), _AROUND_ONE_DAY)
+    margin = float(days[-1] - days[0]) + 1
     return bool(days[0] - margin > _FIRST_DAY and days[-1] + margin < _LAST_DAY)
 
 
