@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 import tparafac2 as tp
 from tparafac2 import plots
 from tparafac2.data import Labels
+from tparafac2.plots.showing import off_screen
 from tparafac2.result import Result
 
 OF_COMPONENTS = ("pattern", "snapshots", "movers", "loadings")
@@ -113,7 +114,7 @@ def test_any_labels_and_sizes_can_be_drawn(data):
     columns = data.draw(st.none() | st.lists(texts, min_size=J, max_size=J))
     values = data.draw(st.sampled_from([0.0, 1.0, 1e-300, 1e300, np.nan, np.inf]))
     result = odd_result(K, J, time, columns, values)
-    with warnings.catch_warnings():
+    with off_screen(), warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.filterwarnings("ignore", "Glyph")
         for name in ("strengths", *OF_COMPONENTS):

@@ -189,13 +189,18 @@ def _pattern_lines(result: Result, pattern: Any, time: Any) -> pd.DataFrame:
 
 def _draw(model: Decomposition, folder: Path, kinds: Sequence[str]) -> None:
     from tparafac2 import plots
+    from tparafac2.plots.showing import off_screen
 
     folder.mkdir()
-    drawn: dict[str, Any] = {"strengths": plots.strengths(model), "convergence": plots.convergence(model)}
-    for r in range(1, model.rank + 1):
-        drawn[f"pattern-{r}"] = plots.pattern(model, r)
-        drawn[f"movers-{r}"] = plots.movers(model, r)
-        drawn[f"loadings-{r}"] = plots.loadings(model, r)
+    with off_screen():
+        drawn: dict[str, Any] = {
+            "strengths": plots.strengths(model),
+            "convergence": plots.convergence(model),
+        }
+        for r in range(1, model.rank + 1):
+            drawn[f"pattern-{r}"] = plots.pattern(model, r)
+            drawn[f"movers-{r}"] = plots.movers(model, r)
+            drawn[f"loadings-{r}"] = plots.loadings(model, r)
     for name, axes in drawn.items():
         for kind in kinds:
             plots.save(axes, folder / f"{name}.{kind}")

@@ -1,7 +1,8 @@
-"""Pictures. Nothing here needs a display or touches pyplot; matplotlib is loaded when a picture is made.
+"""Pictures. Nothing here needs a display; matplotlib is loaded when a picture is made.
 
 Every function takes a fitted model (or its result) and, where it is to draw into axes of the user's, ``ax``;
-it gives back the Axes, whose ``figure`` can be shown or saved.
+it gives back the Axes, whose ``figure`` can be saved. In a notebook pictures show themselves, and where
+pyplot is in use ``plt.show()`` shows them; elsewhere pyplot is not touched.
 """
 
 from tparafac2.plots.convergence_lines import convergence

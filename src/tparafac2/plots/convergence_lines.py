@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.style import canvas, line_look, open_frame, say
+from tparafac2.plots.showing import canvas
+from tparafac2.plots.style import line_look, open_frame, say
 from tparafac2.plots.subject import as_result
 from tparafac2.result import Result
 

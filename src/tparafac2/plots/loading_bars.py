@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tparafac2.plots.style import FALL, RISE, canvas, name_component, open_frame, say
+from tparafac2.plots.showing import canvas
+from tparafac2.plots.style import FALL, RISE, name_component, open_frame, say
 from tparafac2.plots.subject import as_result, count, place_of
 from tparafac2.plots.words import dimension_name, few_of, labels_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tparafac2.plots.moves import Move, largest_falls, largest_rises
-from tparafac2.plots.style import FALL, RISE, canvas, name_component, open_frame, say
+from tparafac2.plots.showing import canvas
+from tparafac2.plots.style import FALL, RISE, name_component, open_frame, say
 from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
 from tparafac2.plots.words import labels_of

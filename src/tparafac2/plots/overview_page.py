@@ -15,8 +15,9 @@ from tparafac2.plots.heat_maps import (
     draw_map,
     label_columns,
 )
+from tparafac2.plots.showing import figure_for_the_user
 from tparafac2.plots.strength_lines import strengths
-from tparafac2.plots.style import FONT_SIZE, PAGE_WIDTH, name_component, new_figure, print_style
+from tparafac2.plots.style import FONT_SIZE, PAGE_WIDTH, name_component, print_style
 from tparafac2.plots.subject import as_result, course_of
 from tparafac2.plots.time_axis import draw_time, time_axis
 from tparafac2.plots.words import literal
@@ -62,7 +63,7 @@ def overview(model: object) -> Figure:
     lines = math.ceil(result.rank / _ACROSS)
     heights = [_STRENGTHS, _PATTERN * lines]
     with print_style():
-        figure = new_figure(PAGE_WIDTH, sum(heights) + 0.8)
+        figure = figure_for_the_user(PAGE_WIDTH, sum(heights) + 0.8)
         upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=heights).ravel()
         strengths(result, ax=upper.add_subplot())
         panels = lower.subplots(lines, _ACROSS, squeeze=False).ravel()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tparafac2.plots.style import COLUMN_WIDTH, DIVERGING, new_figure
+from tparafac2.plots.showing import figure_for_the_user
+from tparafac2.plots.style import COLUMN_WIDTH, DIVERGING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ def pattern_heatmap(
             )
     reach = _largest(values) if limit is None else check_limit(limit)
     if ax is None:
-        ax = new_figure(COLUMN_WIDTH, 0.75 * COLUMN_WIDTH).add_subplot()
+        ax = figure_for_the_user(COLUMN_WIDTH, 0.75 * COLUMN_WIDTH).add_subplot()
     ax.imshow(values.T, cmap=DIVERGING, vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
     _label(ax.xaxis, "Time", values.shape[0], times)
     _label(ax.yaxis, "Column", values.shape[1], columns)

@@ -20,7 +20,7 @@ def letters_that_fit(ax: Axes) -> int:
 
     Examples
     --------
-    >>> from tparafac2.plots.style import canvas
+    >>> from tparafac2.plots.showing import canvas
     >>> with canvas(None, 8.5, 5) as ax:
     ...     letters_that_fit(ax) in range(30, 45)
     True
@@ -34,7 +34,7 @@ def rows_that_fit(ax: Axes) -> int:
 
     Examples
     --------
-    >>> from tparafac2.plots.style import canvas
+    >>> from tparafac2.plots.showing import canvas
     >>> with canvas(None, 8.5, 5) as ax:
     ...     rows_that_fit(ax) in range(12, 18)
     True

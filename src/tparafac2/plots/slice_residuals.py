@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from tparafac2.plots.data_slices import data_slices
 from tparafac2.plots.hatching import hatch_spans
-from tparafac2.plots.style import canvas, line_look, open_frame
+from tparafac2.plots.showing import canvas
+from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result
 from tparafac2.plots.time_axis import draw_time, time_axis, time_cells
 from tparafac2.result import Result

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.style import canvas, open_frame
+from tparafac2.plots.showing import canvas
+from tparafac2.plots.style import open_frame
 from tparafac2.plots.subject import as_result
 from tparafac2.result import Result
 from tparafac2.result.summary import SAME_OBJECTIVE

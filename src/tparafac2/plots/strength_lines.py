@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.plots.hatching import hatch_spans
-from tparafac2.plots.style import canvas, line_look, open_frame
+from tparafac2.plots.showing import canvas
+from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result, unobserved_times
 from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis, time_cells
 

@@ -21,9 +21,6 @@ FONT_SIZE = 7.0
 DIVERGING = "RdBu_r"
 """Blue below, white at, red above zero: safe for the colour-blind."""
 
-_TALLEST = 30.0
-"""In cm; a list of a thousand rows would else be too large to be drawn at all."""
-
 RISE, FALL = "#B2182B", "#2166AC"
 """Above and below zero, as in the heat maps."""
 
@@ -153,27 +150,6 @@ def new_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width / 2.54, height / 2.54), layout="constrained")
-
-
-@contextmanager
-def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
-    """Give the user's Axes with their own settings, or new ones in the style for print, of a size in cm.
-
-    Nothing is taller than a page.
-
-    Examples
-    --------
-    >>> with canvas(None, COLUMN_WIDTH, 5) as ax:
-    ...     line, = ax.plot([1, 2])
-    >>> line.axes is ax
-    True
-    """
-    require_axes(ax)
-    if ax is None:
-        with print_style():
-            yield new_figure(width, min(height, _TALLEST)).add_subplot()
-    else:
-        yield ax
 
 
 def require_axes(ax: object) -> None:

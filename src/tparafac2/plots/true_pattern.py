@@ -15,7 +15,7 @@ from tparafac2.plots.heat_maps import (
     draw_map,
     label_columns,
 )
-from tparafac2.plots.style import canvas
+from tparafac2.plots.showing import canvas
 from tparafac2.plots.subject import Course, as_result, count, course_of, place_of
 from tparafac2.plots.time_axis import draw_time, time_axis
 from tparafac2.result import Result
