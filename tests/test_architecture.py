@@ -21,6 +21,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ROOMS = (
     "files",
     "data",
+    "preparing",
     "penalties",
     "metrics",
     "solver",

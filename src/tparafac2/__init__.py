@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         TParafac2,
         load,
     )
+    from tparafac2.preparing import Preparation
 
 __version__ = "0.1.0"
 
@@ -33,6 +34,7 @@ __all__ = [
     "ConvergenceWarning",
     "NotFittedError",
     "Parafac2",
+    "Preparation",
     "TParafac2",
     "Table",
     "TemporalCMF",
@@ -55,6 +57,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"tparafac2.{name}")
     if name == "Table":
         return import_module("tparafac2.data").Table
+    if name == "Preparation":
+        return import_module("tparafac2.preparing").Preparation
     if name in _MODELS:
         return getattr(import_module("tparafac2.models"), name)
     raise AttributeError(f"module 'tparafac2' has no attribute {name!r}")

@@ -1,15 +1,19 @@
 """Files in, preparations, and results out."""
 
-from tparafac2.io.preparation import Preparation, Prepared, undo
+from tparafac2.io.comparing import compare_models
+from tparafac2.io.describing import describe
 from tparafac2.io.reading import read
 from tparafac2.io.results import check_folder, require_figure_kinds, tidy_tables, write_results
 from tparafac2.io.textfiles import TextLayout, text_layout
+from tparafac2.preparing import Preparation, Prepared, undo
 
 __all__ = [
     "Preparation",
     "Prepared",
     "TextLayout",
     "check_folder",
+    "compare_models",
+    "describe",
     "read",
     "require_figure_kinds",
     "text_layout",

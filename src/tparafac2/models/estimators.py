@@ -14,6 +14,7 @@ from tparafac2.models.conventions import Estimator
 from tparafac2.models.model import Model
 from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
+from tparafac2.preparing import Prepared
 from tparafac2.result import NormalisedFactors, Result
 
 if TYPE_CHECKING:
@@ -63,8 +64,10 @@ class Decomposition(Estimator):
 
         Parameters
         ----------
-        X : ndarray (K, I, J), list of K arrays or scipy sparse matrices (I, J), xarray.DataArray, or Table
+        X : ndarray (K, I, J), list of K arrays or scipy sparse matrices (I, J), xarray.DataArray, Table, \
+or Prepared
             One slice of rows and columns for each time. NaN is missing. Sparse slices are never made dense.
+            How data were prepared is kept with the model, for `fitted_values`.
         y : None
             Ignored; there for scikit-learn.
         dims : mapping, optional
@@ -82,6 +85,9 @@ class Decomposition(Estimator):
         """
         check_common(self)
         asked = self._asked()
+        preparation = None
+        if isinstance(X, Prepared):
+            X, preparation = X.data, X.as_dict()
         intake = take_in(
             X,
             dims=dims,
@@ -110,7 +116,11 @@ class Decomposition(Estimator):
             progress=self.progress,
             period=self._period(),
         )
-        about = {"model": type(self).__name__, "parameters": self.get_params()}
+        about = {
+            "model": type(self).__name__,
+            "parameters": self.get_params(),
+            "preparation": preparation,
+        }
         self._take(fitting.fit(intake, self._model(asked, intake), plan, about))
         return self
 
@@ -171,6 +181,10 @@ class Decomposition(Estimator):
     def reconstruct(self) -> FloatArray | list[FloatArray]:
         """What the model says the data are, (K, I, J) or a list of (I, J_k)."""
         return self.result_.reconstruct()  # type: ignore[return-value]
+
+    def fitted_values(self) -> FloatArray | list[FloatArray]:
+        """What the model says the data were before they were prepared; else the same as `reconstruct`."""
+        return self.result_.fitted_values()  # type: ignore[return-value]
 
     def patterns_at(self, t: Any) -> FloatArray:
         """The patterns at any time between the slices, (J, R) or (n, J, R), as the model implies."""

@@ -255,6 +255,7 @@ def _package(
         notes=tuple(([about["warning"]] if about["warning"] else []) + notes),
         times=intake.times,
         period=about["period"],
+        preparation=about["preparation"],
         observed_share=1.0 if intake.coverage is None else float(intake.coverage.mean()),
         coverage=intake.coverage,
         undetermined=undetermined,

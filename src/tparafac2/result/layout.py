@@ -29,7 +29,7 @@ _SIMPLE_FIELDS = (
     "feasibility_gaps",
     "notes",
 )
-_LATER_FIELDS = ("period", "observed_share")  # files from before them have the defaults
+_LATER_FIELDS = ("period", "observed_share", "preparation")  # files from before them have the defaults
 _LATER_ARRAYS = {
     "times": ("time",),
     "coverage": ("time", "columns"),

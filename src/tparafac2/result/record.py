@@ -83,6 +83,8 @@ class Result:
         ``labels.time`` has the dates themselves. None: evenly spaced, 0, 1, 2, ...
     period : float, optional
         Time goes round with this period.
+    preparation : mapping, optional
+        How the data were prepared before the fit, as `tparafac2.preparing.Prepared.as_dict` says it.
     observed_share : float
         Share of the entries that were observed.
     coverage : ndarray (K, J), optional
@@ -119,6 +121,7 @@ class Result:
     notes: tuple[str, ...] = ()
     times: NDArray[np.float64] | None = None
     period: float | None = None
+    preparation: Mapping[str, Any] | None = None
     observed_share: float = 1.0
     coverage: NDArray[np.float64] | None = None
     undetermined: NDArray[np.bool_] | None = None
@@ -224,6 +227,28 @@ class Result:
     def reconstruct(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Compute the data that the components describe, (K, I, J) or a list of (I, J_k)."""
         return metrics.reconstruct(self.A, self.B, self.C)
+
+    def fitted_values(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+        """Compute the data that the components describe, in the units in which they were before preparation.
+
+        Without a preparation these are the values of `reconstruct`; after "share" and "clr" they are shares
+        of the columns within each row and time, since the totals were not fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tparafac2 as tp
+        >>> X = np.random.default_rng(0).random((4, 6, 5))
+        >>> model = tp.CP(rank=1, n_starts=1, random_state=0).fit(tp.Preparation("sqrt").apply(X))
+        >>> np.allclose(model.fitted_values(), np.maximum(model.reconstruct(), 0) ** 2)
+        True
+        """
+        from tparafac2.preparing import undo
+
+        fitted = self.reconstruct()
+        if self.preparation is None or isinstance(fitted, list):  # tables and arrays have equal widths
+            return fitted
+        return np.asarray(undo(self.preparation, fitted), dtype=np.float64)
 
     def normalised(self) -> NormalisedFactors:
         """Give the factors with unit loadings and patterns, and all size in the strengths.

@@ -116,6 +116,7 @@ def headline(result: Result) -> list[tuple[str, str]]:
     if result.starts:
         facts.append(("starts", _starts_text(result.starts)))
     circumstances = (
+        ("preparation", _preparation_text(result)),
         ("missing entries", _missing_text(result)),
         ("undetermined", _undetermined_text(result)),
         ("time", _time_text(result)),
@@ -220,6 +221,14 @@ def _starts_text(starts: dict[str, Column]) -> str:
         if word in starts:
             parts.append(f"{np.count_nonzero(starts[word])} {word}")
     return f"{count}: {', '.join(parts)}" if parts else str(count)
+
+
+def _preparation_text(result: Result) -> str:
+    if result.preparation is None:
+        return ""
+    from tparafac2.preparing import describe_record
+
+    return describe_record(result.preparation)
 
 
 def _missing_text(result: Result) -> str:

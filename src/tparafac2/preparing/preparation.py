@@ -12,9 +12,9 @@ import numpy as np
 from tparafac2.data import MODES, FloatArray, Labels, Mode, Table, require_memory
 from tparafac2.data.checks import require_numbers, require_stack
 from tparafac2.data.dimensions import resolve_dims
-from tparafac2.io.centring import deviations, largest, means, spread_out
-from tparafac2.io.naming import AXES, ORDER, dated_dims, labels_of, named_array
-from tparafac2.io.transforms import (
+from tparafac2.data.naming import AXES, ORDER, dated_dims, labels_of, named_array
+from tparafac2.preparing.centring import deviations, largest, means, spread_out
+from tparafac2.preparing.transforms import (
     Transform,
     Transformed,
     transform_dense,
@@ -163,13 +163,13 @@ class Preparation:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Data ready for a fit, and the way back.
+    """Data ready for a fit, and the way back: give it to `fit`, which keeps the way back with the model.
 
     Attributes
     ----------
     preparation : Preparation
     data : Table or xarray.DataArray
-        For `fit`, with labels and times: a Table if the data were one, else an array (time, rows, columns).
+        With labels and times: a Table if the data were one, else an array (time, rows, columns).
     centers, scales : ndarray, optional
         Means that were taken off, and standard deviations that were divided by.
     n_empty : int
@@ -211,6 +211,18 @@ class Prepared:
             "centers": None if self.centers is None else self.centers.tolist(),
             "scales": None if self.scales is None else self.scales.tolist(),
         }
+
+
+def describe_record(record: Mapping[str, Any]) -> str:
+    """Say in one sentence how data were prepared, from the record of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> describe_record(Preparation("sqrt").apply(np.ones((2, 1, 1))).as_dict())
+    'square root of every value.'
+    """
+    return Preparation(*(record[name] for name in ("transform", "pseudocount", "center", "scale"))).describe()
 
 
 def undo(record: Mapping[str, Any], fitted: np.typing.ArrayLike) -> FloatArray:
