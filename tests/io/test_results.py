@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import tparafac2 as tp
-from tparafac2.io.results import check_folder, tidy_tables, write_results
+from tparafac2.io import check_folder, tidy_tables, write_results
 
 FILES = ["loadings.csv", "log.json", "model.nc", "patterns.csv", "report.html", "starts.csv", "strengths.csv"]
 
@@ -71,7 +71,7 @@ def test_existing_folders_are_safe(model, tmp_path):
     other = tmp_path / "thesis"
     other.mkdir()
     (other / "thesis.tex").write_text("precious")
-    with pytest.raises(FileExistsError, match="was not made by this package"):
+    with pytest.raises(FileExistsError, match=r"holds 'thesis.tex', which this package did not write"):
         write_results(model, other, overwrite=True)
     assert names(other) == ["thesis.tex"]
     (tmp_path / "file").write_text("")
@@ -103,3 +103,90 @@ def test_ragged_patterns_have_their_own_columns():
     rng = np.random.default_rng(0)
     model = tp.Parafac2(1, n_starts=1, random_state=0).fit([rng.random((4, 3)), rng.random((4, 5))])
     assert tidy_tables(model.result_)["patterns"].groupby("time").size().tolist() == [3, 5]
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("stranger", ["data.csv", "figures/photo.png", "model.nc.bak"])
+def test_what_a_user_put_into_the_folder_is_never_deleted(model, tmp_path, stranger):
+    folder = write_results(model, tmp_path / "out")
+    (folder / stranger).write_text("precious")
+    before = contents(folder)
+    with pytest.raises(FileExistsError, match=f"holds '{stranger}', which this package did not write"):
+        write_results(model, folder, overwrite=True)
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("error", [OSError(5, os.strerror(5)), KeyboardInterrupt()])
+def test_old_results_come_back_if_new_ones_cannot_take_their_place(model, tmp_path, monkeypatch, error):
+    folder = write_results(model, tmp_path / "out", figures=())
+    before = contents(folder)
+    rename = os.rename
+
+    def fail(source, target):
+        if os.path.basename(source) == "new":
+            raise error
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(type(error)):
+        write_results(model, folder, figures=(), about={"second": True}, overwrite=True)
+    assert contents(folder) == before
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_link_stands_for_its_folder(model, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "disk")
+    assert write_results(model, tmp_path / "out", figures=()) == tmp_path / "out"
+    assert (tmp_path / "out").is_symlink()
+    assert names(tmp_path / "disk") == FILES
+
+
+def test_a_disk_of_its_own_is_refused_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(os.path, "ismount", lambda path: True)
+    with pytest.raises(FileExistsError, match=r"give a folder in it, for example '.*/results'"):
+        check_folder(tmp_path, overwrite=True)
+
+
+def test_trouble_is_told_of_the_users_own_folder(model, tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise OSError(28, os.strerror(28), "/somewhere/.unfinished-x/new/report.html")
+
+    monkeypatch.setattr("tparafac2.report.write_page", fail)
+    with pytest.raises(OSError, match="No space") as caught:
+        write_results(model, tmp_path / "out", figures=())
+    assert caught.value.filename == str(tmp_path / "out")
+
+
+def test_labels_named_as_our_columns_are_kept():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        [
+            {"component": f"r{i}", "weight": f"c{j}", "strength": k, "v": rng.random()}
+            for i in range(4)
+            for j in range(3)
+            for k in range(3)
+        ]
+    )
+    table = tp.Table(frame, rows="component", columns="weight", time="strength", values="v")
+    tables = tidy_tables(tp.CP(1, n_starts=1, random_state=0).fit(table).result_)
+    assert list(tables["loadings"].columns) == ["component_", "component", "loading"]
+    assert tables["loadings"]["component_"].tolist() == ["r0", "r1", "r2", "r3"]
+    assert list(tables["patterns"].columns) == ["strength_", "weight_", "component", "weight"]
+    assert tables["strengths"]["strength_"].tolist() == [0, 1, 2]
+
+
+def test_what_is_no_fitted_model_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="must be a fitted model, such as TParafac2; got str"):
+        write_results("model.nc", tmp_path / "out")
+    with pytest.raises(ValueError, match="not fitted"):
+        write_results(tp.CP(1), tmp_path / "out")
+    assert names(tmp_path) == []
+
+
+def test_one_kind_of_figure_needs_no_list(model, tmp_path):
+    folder = write_results(model, tmp_path / "out", figures="svg")
+    assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg"}

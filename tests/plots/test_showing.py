@@ -56,3 +56,19 @@ def test_elsewhere_pyplot_is_not_touched():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
+
+
+def test_every_cell_of_a_notebook_shows_its_picture(tmp_path):
+    """In a real kernel: the first picture loads pyplot, and the second is shown as well."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    make = (
+        "import numpy as np, tparafac2 as tp\n"
+        "from tparafac2.result import Result\n"
+        "r = Result(model='M', A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)), objective=0.0,\n"
+        "           explained_variance=1.0, status='', converged=True, n_iter=1)\n"
+    )
+    cells = [make, "tp.plots.strengths(r);", "tp.plots.pattern(r);", "tp.plots.overview(r);"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
+    shown = [["image/png" in output.get("data", {}) for output in cell.outputs] for cell in notebook.cells]
+    assert shown == [[], [True], [True], [True]]

@@ -2,8 +2,10 @@
 
 from tparafac2.io.comparing import compare_models
 from tparafac2.io.describing import describe
+from tparafac2.io.folders import check_folder
 from tparafac2.io.reading import read
-from tparafac2.io.results import check_folder, require_figure_kinds, tidy_tables, write_results
+from tparafac2.io.results import require_figure_kinds, write_results
+from tparafac2.io.tables import tidy_tables
 from tparafac2.io.textfiles import TextLayout, text_layout
 from tparafac2.preparing import Preparation, Prepared, undo
 

@@ -62,8 +62,8 @@ def overview(model: object) -> Figure:
     reach, extend = colour_range(weights)
     lines = math.ceil(result.rank / _ACROSS)
     heights = [_STRENGTHS, _PATTERN * lines]
+    figure = figure_for_the_user(PAGE_WIDTH, sum(heights) + 0.8)
     with print_style():
-        figure = figure_for_the_user(PAGE_WIDTH, sum(heights) + 0.8)
         upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=heights).ravel()
         strengths(result, ax=upper.add_subplot())
         panels = lower.subplots(lines, _ACROSS, squeeze=False).ravel()

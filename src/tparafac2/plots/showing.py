@@ -49,10 +49,13 @@ def figure_for_the_user(width: float, height: float) -> Figure:
     True
     """
     if _off_screen.get() or not ("matplotlib.pyplot" in sys.modules or _in_a_notebook()):
-        return new_figure(width, height)
+        with print_style():
+            return new_figure(width, height)
     from matplotlib import pyplot
 
-    return pyplot.figure(figsize=(width / 2.54, height / 2.54), layout="constrained")
+    # Not within our style: what pyplot sets for notebooks with its first figure would be gone afterwards.
+    size = width / 2.54, height / 2.54
+    return pyplot.figure(figsize=size, layout="constrained", facecolor="white")
 
 
 @contextmanager
@@ -70,8 +73,9 @@ def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
     """
     require_axes(ax)
     if ax is None:
+        figure = figure_for_the_user(width, min(height, _TALLEST))
         with print_style():
-            yield figure_for_the_user(width, min(height, _TALLEST)).add_subplot()
+            yield figure.add_subplot()
     else:
         yield ax
 

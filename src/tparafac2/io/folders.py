@@ -1,0 +1,109 @@
+"""A folder of results that is complete or not there at all, and never takes the place of anything else."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_FILES = (
+    "model.nc",
+    "log.json",
+    "report.html",
+    "loadings.csv",
+    "patterns.csv",
+    "strengths.csv",
+    "starts.csv",
+    "figures",
+)
+_FIGURES = re.compile(r"(strengths|convergence|(pattern|movers|loadings)-\d+)\.(png|pdf|svg)")
+
+
+def check_folder(folder: str | os.PathLike[str], *, overwrite: bool) -> Path:
+    """Refuse a folder that cannot be written or must not be replaced, before any work; else say where it is.
+
+    A link to a folder stands for the folder that it leads to.
+
+    Examples
+    --------
+    >>> check_folder("no/such/place", overwrite=False)
+    Traceback (most recent call last):
+    FileNotFoundError: there is no folder 'no/such' to make 'place' in: make it first.
+    """
+    given = Path(folder)
+    target = given.resolve()
+    said = repr(str(given))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"there is no folder {str(given.parent)!r} to make {given.name!r} in: make it first."
+        )
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"the folder {str(given.parent)!r} may not be written to: choose another.")
+    if not target.exists():
+        return target
+    if not target.is_dir():
+        raise FileExistsError(f"{said} is a file: give the name of a folder.")
+    if os.path.ismount(target):
+        raise FileExistsError(
+            f"{said} is a disk of its own and cannot be replaced as a whole: give a folder in it, "
+            f"for example {str(given / 'results')!r}."
+        )
+    if not any(target.iterdir()):
+        return target
+    if not overwrite:
+        raise FileExistsError(f"the folder {said} exists: choose another, or replace it with overwrite.")
+    if (other := _foreign(target)) is not None:
+        raise FileExistsError(
+            f"the folder {said} holds {other!r}, which this package did not write, so it is not "
+            "replaced: choose another folder."
+        )
+    return target
+
+
+@contextmanager
+def folder_written_whole(target: Path) -> Iterator[Path]:
+    """Give an empty folder to write to, which becomes `target` only if all went well.
+
+    An older folder is put aside first, and back if anything goes wrong.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with folder_written_whole(Path(place) / "out") as unfinished:
+    ...         _ = (unfinished / "note.txt").write_text("done")
+    ...     [path.name for path in (Path(place) / "out").iterdir()]
+    ['note.txt']
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=target.parent) as place:
+            unfinished, old = Path(place) / "new", Path(place) / "old"
+            unfinished.mkdir()
+            yield unfinished
+            if not target.exists():
+                os.rename(unfinished, target)
+                return
+            os.rename(target, old)
+            try:
+                os.rename(unfinished, target)
+            except BaseException:
+                os.rename(old, target)
+                raise
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # The user knows nothing of the unfinished folder.
+        raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
+
+
+def _foreign(folder: Path) -> str | None:
+    """Name something in a folder that is not ours, if there is anything."""
+    for path in sorted(folder.iterdir()):
+        if path.name not in _FILES or path.is_symlink() or path.is_dir() != (path.name == "figures"):
+            return path.name
+    figures = folder / "figures"
+    if figures.is_dir():
+        for path in sorted(figures.iterdir()):
+            if not path.is_file() or not _FIGURES.fullmatch(path.name):
+                return f"figures/{path.name}"
+    return None
