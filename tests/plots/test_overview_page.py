@@ -33,6 +33,12 @@ def test_all_patterns_have_one_colour_scale_and_few_columns():
     assert {len(ax.get_yticklabels()) for ax in patterns} == {14}
 
 
+def test_more_columns_make_a_taller_page():
+    usual, tall = overview(a_result(2)), overview(a_result(2), n_columns=28)
+    assert {len(ax.get_yticklabels()) for ax in tall.axes[1:-1]} == {28}
+    assert tall.get_size_inches()[1] > 1.4 * usual.get_size_inches()[1]
+
+
 def test_the_title_tells_what_it_is_of():
     figure = overview(a_result(2, labels=Labels(names={"columns": "$word$"})))
     expected = "M: 4 rows x 30 $word$ x 6 times, 2 components, explained variance 87.0%"

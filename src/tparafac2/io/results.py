@@ -78,7 +78,7 @@ def _write(model: Decomposition, folder: Path, facts: dict[str, Any], kinds: Seq
     from tparafac2.report import write_page
 
     model.save(folder / "model.nc")
-    for name, table in tidy_tables(model.result_).items():
+    for name, table in tidy_tables(model).items():
         table.to_csv(folder / f"{name}.csv", index=False)
     if kinds:
         _draw(model, folder / "figures", kinds)

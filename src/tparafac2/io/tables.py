@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tparafac2.data import Mode
+from tparafac2.plots.subject import as_result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,22 +17,32 @@ if TYPE_CHECKING:
 _OURS = ("component", "loading", "weight", "strength", "undetermined")
 
 
-def tidy_tables(result: Result) -> dict[str, pd.DataFrame]:
+def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
     """Loadings, patterns and strengths as long tables with the user's labels, one value a line.
 
     Factors are those for eyes: loadings and patterns of unit length, all size in the strengths. Labels stand
     under the user's name for them, with "_" appended where a column of ours has that name.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+
+    Returns
+    -------
+    dict of str to DataFrame
+        "loadings", "patterns", "strengths", and the account of the "starts".
 
     Examples
     --------
     >>> import tparafac2 as tp
     >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
     >>> model = tp.CP(rank=2, n_starts=1, random_state=0).fit(data.X)
-    >>> list(tidy_tables(model.result_)["strengths"].columns)
+    >>> list(tidy_tables(model)["strengths"].columns)
     ['time', 'component', 'strength', 'undetermined']
     """
     import pandas as pd
 
+    result = as_result(model)
     view = result.normalised()
     K, R = np.shape(view.C)
     names = _names(result)

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ACROSS = 2
-_COLUMNS = 14
+_COLUMNS, _MOST_COLUMNS = 14, 60
 _LETTERS = 22
 _STRENGTHS, _PATTERN = 5.0, 6.2
 
 
-def overview(model: object) -> Figure:
+def overview(model: object, *, n_columns: int | None = None) -> Figure:
     """Draw strengths and the patterns of all components on one page; see `strengths` and `pattern`.
 
     All heat maps have one colour scale.
@@ -40,6 +40,8 @@ def overview(model: object) -> Figure:
     Parameters
     ----------
     model : fitted model or Result
+    n_columns : int, optional
+        How many columns of each pattern to show; by default those that matter, but no more than 14.
 
     Returns
     -------
@@ -57,11 +59,12 @@ def overview(model: object) -> Figure:
     result = as_result(model)
     axis = time_axis(result)
     courses = [course_of(result, r, axis) for r in range(result.rank)]
-    shown = [columns_to_show(result, course, None, _COLUMNS) for course in courses]
+    shown = [columns_to_show(result, course, n_columns, _COLUMNS) for course in courses]
     weights = np.concatenate([course.weights[:, few].ravel() for course, few in zip(courses, shown)])
     reach, extend = colour_range(weights)
     lines = math.ceil(result.rank / _ACROSS)
-    heights = [_STRENGTHS, _PATTERN * lines]
+    most = min(max(max(map(len, shown)), _COLUMNS), _MOST_COLUMNS)
+    heights = [_STRENGTHS, _PATTERN * lines * most / _COLUMNS]
     figure = figure_for_the_user(PAGE_WIDTH, sum(heights) + 0.8)
     with print_style():
         upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=heights).ravel()
