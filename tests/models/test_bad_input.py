@@ -84,6 +84,7 @@ BAD_DATA = {
     "an empty slice": ([GOOD[0], GOOD[1][:, :0]], ValueError, "slice 1 is empty"),
     "all zero": (GOOD * 0, ValueError, "every entry of X is zero"),
     "too large": (GOOD * 1e308, ValueError, "too large"),
+    "too large to be squared": (GOOD + 1e155, ValueError, "too large"),
 }
 
 

@@ -1,6 +1,5 @@
 """Refuse slices that cannot be decomposed, in sentences, before any work is done."""
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +11,8 @@ from tparafac2.data.norm import frobenius_norm
 from tparafac2.data.tables import entries
 
 _STACK = "stack slices along a new first axis, for example np.stack([X_1, X_2, ...])"
+
+_LARGEST_NORM = 1e154  # its square is just a number
 
 
 def require_numbers(array: NDArray[Any], what: str) -> None:
@@ -125,11 +126,13 @@ def usable_norm(slices: Sequence[NDArray[Any]]) -> float:
     norm = frobenius_norm(slices)
     if norm == 0.0:
         raise ValueError("every entry of X is zero: there is nothing to find. Check how X was made.")
-    if math.isinf(norm):
+    if norm > _LARGEST_NORM:
         count, first = _locate(slices, np.isinf)
         if count:
             raise ValueError(f"X has {count} infinite values{first}: replace them by finite numbers.")
-        raise ValueError("the entries of X are too large for their norm to be a number: divide X by 1e100.")
+        raise ValueError(
+            f"the entries of X are too large to be squared (norm {norm:.3g}): divide X by 1e200."
+        )
     if norm < sys.float_info.min:
         raise ValueError(
             f"the entries of X are too small for exact arithmetic (norm {norm}): multiply X by 1e100."

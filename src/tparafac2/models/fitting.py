@@ -1,6 +1,5 @@
 """From data to result: the way every model takes."""
 
-import math
 import os
 import warnings
 from collections.abc import Mapping
@@ -232,7 +231,7 @@ def _package(
         B, C, undetermined = all_times(intake, B, C, undetermined, about["period"])
         undetermined &= not has_term(model.penalties[1], Static)
     widths = _user_widths(intake)
-    square = intake.data.scale**2 if intake.data.scale < 1e154 else math.inf
+    square = intake.data.scale**2
     trace, starts = run.trace.table(), dict(choice.table)
     trace["objective"] = trace["objective"] * square
     starts["objective"] = starts["objective"] * square
