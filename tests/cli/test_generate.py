@@ -184,7 +184,7 @@ REFUSED = [
     (["hard", "data.nc"], 2, "'easy', 'almost-zero', 'overlapping'"),
     (["easy", "data.nc", "--shape", "150x100"], 2, "'150x100' is not a shape"),
     (["easy", "data.nc", "--noise", "much"], 2, "'--noise'"),
-    (["easy", "data.nc", "--noise", "-1"], 3, "noise must be a finite number at least 0, got -1.0."),
+    (["easy", "data.nc", "--noise", "-1"], 3, "noise must be a finite number between 0 and 1e+06, got -1.0."),
     (["easy", "data.nc", "--noise", "nan"], 3, "noise must be a finite number"),
     (["easy", "data.nc", "--seed", "-1"], 3, "seed must be at least 0, got -1."),
     (["easy", "data.nc", "--concepts", "0"], 3, "number of concepts must be at least 1, got 0."),

@@ -235,7 +235,8 @@ def test_strengths_that_break_the_rules_are_named(answer):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"noise": -0.1}, ValueError, "noise must be a finite number at least 0, got -0.1"),
+        ({"noise": -0.1}, ValueError, "noise must be a finite number between 0 and 1e.06, got -0.1"),
+        ({"noise": 1e300}, ValueError, "got 1e.300"),
         ({"noise": np.nan}, ValueError, "noise"),
         ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
         ({"seed": None}, TypeError, "seed must be a whole number, got None"),

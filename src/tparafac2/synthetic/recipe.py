@@ -11,6 +11,8 @@ from tparafac2.synthetic.vocabulary import MIN_SET
 
 Shape = tuple[int, int, int]
 
+_MOST_NOISE = 1e6  # relative to the signal: of more than that nobody could tell the signal
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -43,7 +45,7 @@ class Recipe:
                 )
         check_sizes(self.shape, len(self.concepts))
         check_count("seed", self.seed, least=0)
-        check_within("noise", self.noise, 0)
+        check_within("noise", self.noise, 0, _MOST_NOISE)
         check_overlap(self.overlap, len(self.concepts))
         if self.overlap > 0 and self.enforce_parafac2:
             raise ValueError(
