@@ -56,6 +56,7 @@ def show(tab, tmp_path):
     def write_and_open(result=None, looks=None, **options):
         path = write_page(result or fit(), tmp_path / "50% & #1.html", **options)
         page = tab(path, **(looks or {}))
+        page.until("document.documentElement.dataset.ready || !document.getElementById('failure').hidden")
         assert page.complaints() == []
         assert page.run("document.documentElement.dataset.ready") == "yes"
         return page
@@ -329,6 +330,7 @@ def test_a_damaged_page_says_so(tab, tmp_path):
     path = write_page(fit(), tmp_path / "page.html")
     path.write_text(path.read_text().replace('"strengths":', '"lost":'))
     page = tab(path)
+    page.until("!document.getElementById('failure').hidden")
     assert "could not be drawn" in page.text("#failure")
     assert page.complaints()
 
@@ -348,12 +350,12 @@ def test_numbers_on_the_page_are_those_of_the_fit(show):
     result = fit(B=rng.normal(size=(6, 60, 2)), C=rng.random((6, 2)) + 0.1)
     page = show(result)
     expected = result.normalised()
-    read = "const fit = new Fit(JSON.parse(document.getElementById('data').textContent));"
+    read = "const fit = await Fit.open(JSON.parse(document.getElementById('data').textContent));"
     script = (
-        f"(() => {{ {read} const all = []; for (let k = 0; k < 6; k++) for (let j = 0; j < 60; j++)"
+        f"(async () => {{ {read} const all = []; for (let k = 0; k < 6; k++) for (let j = 0; j < 60; j++)"
         "for (let r = 0; r < 2; r++) all.push(fit.weight(r, j, k)); return JSON.stringify(all); })()"
     )
     weights = np.array(json.loads(page.run(script))).reshape(6, 60, 2)
     np.testing.assert_allclose(weights, expected.B, atol=np.abs(expected.B).max() / 65_000)
-    strengths = page.run(f"(() => {{ {read} return fit.page.strengths; }})()")
+    strengths = page.run(f"(async () => {{ {read} return fit.page.strengths; }})()")
     np.testing.assert_allclose(np.array(strengths).T, expected.C, rtol=1e-6)

@@ -1,4 +1,5 @@
 import json
+import zlib
 from base64 import b64decode
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from tparafac2.data import Labels
 from tparafac2.report import payload as room
-from tparafac2.report.payload import NOTHING, STEPS, as_script_text, payload, quantise
+from tparafac2.report.payload import NOTHING, STEPS, as_script_text, packed, payload, quantise
 from tparafac2.result import Result
 
 
@@ -38,10 +39,16 @@ def numbers(text, kind, shape):
     return np.frombuffer(b64decode(text), dtype=kind).reshape(shape)
 
 
+def unpacked(text, shape):
+    """Read courses as the page does: changes, low bytes before high ones, added up with wrap-around."""
+    low, high = np.frombuffer(zlib.decompress(b64decode(text)), np.uint8).reshape(2, -1).astype(np.uint16)
+    return np.cumsum((low | high << 8).reshape(shape), axis=-1, dtype=np.uint16).view(np.int16)
+
+
 def weights(page, K, R):
     """Read the patterns back, (K, J, R)."""
     J = len(page["columns"]["labels"])
-    counts = numbers(page["patterns"]["counts"], "<i2", (R, J, K)).astype(float)
+    counts = unpacked(page["patterns"]["counts"], (R, J, K)).astype(float)
     counts[counts == NOTHING] = np.nan
     return (counts * numbers(page["patterns"]["sizes"], "<f4", (R, J, 1))).transpose(2, 1, 0)
 
@@ -61,6 +68,13 @@ def test_rounding_is_below_a_step_of_the_largest_value_of_a_course(courses):
 def test_what_is_not_finite_is_nothing_and_disturbs_nothing(courses):
     counts, _ = quantise(courses)
     np.testing.assert_array_equal(counts == NOTHING, ~np.isfinite(courses))
+
+
+@given(arrays("<i2", array_shapes(min_dims=2, max_dims=3, max_side=6)))
+def test_packed_courses_come_back(counts):
+    before = counts.copy()
+    np.testing.assert_array_equal(unpacked(packed(counts), counts.shape), counts)
+    np.testing.assert_array_equal(counts, before)
 
 
 def test_factors_come_back_as_they_are_seen():

@@ -22,15 +22,35 @@ function numbersOf(text, Kind) {
   return new Kind(bytesOf(text).buffer);
 }
 
+async function inflated(text) {
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Courses of K numbers from their changes, whose low bytes come before their high ones; sums wrap around.
+function coursesOf(bytes, K) {
+  const length = bytes.length / 2;
+  const courses = new Int16Array(length);
+  for (let i = 0; i < length; i++) {
+    const before = i % K ? courses[i - 1] : 0;
+    courses[i] = before + (bytes[i] | (bytes[length + i] << 8));
+  }
+  return courses;
+}
+
 class Fit {
-  constructor(page) {
+  static async open(page) {
+    return new Fit(page, coursesOf(await inflated(page.patterns.counts), page.times.labels.length));
+  }
+
+  constructor(page, counts) {
     this.page = page;
     this.R = page.components.length;
     this.K = page.times.labels.length;
     this.J = page.columns.labels.length;
     this.I = page.rows.labels.length;
     this.times = page.times.labels;
-    this.counts = numbersOf(page.patterns.counts, Int16Array);
+    this.counts = counts;
     this.sizes = numbersOf(page.patterns.sizes, Float32Array);
     this.loadings = numbersOf(page.loadings, Float32Array);
     this.unseen = page.unseen ? bytesOf(page.unseen) : null;

@@ -71,17 +71,15 @@ function showStarts({ head, lines, of }) {
   write("starts-hint", `The lowest objective first.${few}`);
 }
 
-function start() {
+async function start() {
   const page = JSON.parse(byId("data").textContent);
-  showOverview(page, new Explorer(new Fit(page)));
+  showOverview(page, new Explorer(await Fit.open(page)));
   showDiagnostics(page);
   document.documentElement.dataset.ready = "yes";
 }
 
-try {
-  start();
-} catch (error) {
+start().catch((error) => {
   byId("failure").hidden = false;
-  write("failure", `This page could not be drawn (${error.message}). It needs a browser of 2022 or newer.`);
+  write("failure", `This page could not be drawn (${error.message}). It needs a browser of 2023 or newer.`);
   throw error;
-}
+});
