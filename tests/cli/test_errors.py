@@ -1,14 +1,18 @@
 """Failures as sentences: what the user reads, the exit code, and no traceback unless asked for."""
 
 import errno
+import json
 import os
 import warnings
+from collections.abc import Sequence
+from typing import Annotated
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from tparafac2.cli.errors import MEANINGS, ExitCode, PlainSpoken, explain
+from tparafac2.cli.termination import Terminated
 
 RUNNER = CliRunner(env={"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"})
 
@@ -17,17 +21,17 @@ def os_error(number: int, filename: str | None = "data.nc") -> OSError:
     return OSError(number, os.strerror(number), filename)
 
 
-def run(error: BaseException, *options: str):
+def run(error: BaseException, *options: str, arguments: Sequence[str] = ()):
     app = typer.Typer(cls=PlainSpoken, add_completion=False)
 
     @app.callback()
     def main(traceback: bool = False) -> None: ...
 
     @app.command()
-    def fail() -> None:
+    def fail(as_json: Annotated[bool, typer.Option("--json")] = False, rows: str = "") -> None:
         raise error
 
-    return RUNNER.invoke(app, [*options, "fail"])
+    return RUNNER.invoke(app, [*options, "fail", *arguments])
 
 
 CASES = [
@@ -45,6 +49,8 @@ CASES = [
     (os_error(errno.EIO), 4, f"{os.strerror(errno.EIO)}: 'data.nc'."),
     (ImportError("figures need matplotlib."), 1, "figures need matplotlib."),
     (KeyboardInterrupt(), 130, "interrupted."),
+    (KeyboardInterrupt("interrupted: nothing was written."), 130, "interrupted: nothing was written."),
+    (Terminated(), 143, "terminated."),
 ]
 
 
@@ -55,6 +61,33 @@ def test_a_foreseeable_failure_is_a_sentence(error, code, sentence) -> None:
     assert expected_code == code
     ended = run(error)
     assert (ended.exit_code, ended.stdout, ended.stderr) == (code, "", f"Error: {told}\n")
+
+
+@pytest.mark.parametrize(("error", "code", "sentence"), CASES, ids=lambda value: repr(value)[:40])
+def test_a_failure_is_json_where_json_was_asked_for(error, code, sentence) -> None:
+    ended = run(error, arguments=["--json"])
+    assert json.loads(ended.stdout) == {"error": explain(error)[0], "exit_code": code}
+    assert (ended.exit_code, ended.stderr) == (code, run(error).stderr)
+
+
+def test_wrong_usage_and_mistakes_of_ours_are_json_too() -> None:
+    ended = run(ValueError(), arguments=["--json", "--colour"])
+    assert ended.exit_code == ExitCode.USAGE
+    assert json.loads(ended.stdout)["exit_code"] == ExitCode.USAGE
+    assert "--colour" in json.loads(ended.stdout)["error"]
+    assert "--help" in ended.stderr
+    mistake = RuntimeError("a mistake")
+    ended = run(mistake, arguments=["--json"])
+    assert ended.exception is mistake
+    assert json.loads(ended.stdout) == {"error": "RuntimeError: a mistake", "exit_code": 1}
+
+
+def test_a_value_is_no_question_for_json() -> None:
+    assert run(ValueError("bad"), arguments=["--", "--json"]).stdout == ""
+
+
+def test_sentences_speak_in_flags_of_the_command() -> None:
+    assert run(ValueError("rows='a' and cows='b'")).stderr == "Error: --rows a and cows='b'\n"
 
 
 def test_a_sentence_is_printed_as_it_is() -> None:

@@ -112,7 +112,7 @@ def test_several_models_side_by_side(table):
     assert result.exit_code == 0, result.stderr
     assert result.stdout.count("rank") >= 4
     listed = json.loads(run("compare", table, *NAMES, *fast, "--rank", "2", "--json").stdout)
-    assert [line["model"] for line in listed] == ["tparafac2 rank 2"]
+    assert [line["model"] for line in listed["models"]] == ["tparafac2 rank 2"]
     assert run("compare", table, *NAMES, "--model", "zebra").exit_code == 3
 
 

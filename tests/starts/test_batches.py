@@ -131,3 +131,16 @@ def test_an_interruption_ends_the_batch_and_skips_the_rest(problem):
     for result in found:
         assert np.isfinite(result.objective)
         assert all(np.isfinite(factor).all() for factor in (result.A, result.B, result.C))
+
+
+def test_whoever_is_interrupted_for_good_leaves_no_workers(problem, monkeypatch):
+    stopped = []
+    monkeypatch.setattr("tparafac2.starts.batches.stop_workers", lambda: stopped.append(True))
+
+    class Impatient(Progress):
+        def batch_done(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(problem, n_jobs=2, progress=Impatient(False))
+    assert stopped == [True]

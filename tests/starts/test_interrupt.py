@@ -7,10 +7,11 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 
-from tparafac2.starts.interrupt import Interrupt, ignore_interrupts
+from tparafac2.starts.interrupt import Interrupt, ignore_interrupts, stop_workers
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +72,19 @@ class TestInterrupt:
     def test_workers_leave_it_to_the_main_process(self):
         ignore_interrupts()
         signal.raise_signal(signal.SIGINT)  # would raise KeyboardInterrupt
+
+
+def test_workers_are_stopped_in_the_middle_of_their_work():
+    from joblib.externals.loky import get_reusable_executor
+
+    work = get_reusable_executor(max_workers=1, reuse=True).submit(time.sleep, 60)
+    while not work.running():
+        time.sleep(0.01)
+    began = time.monotonic()
+    stop_workers()
+    assert work.exception(timeout=10) is not None
+    assert time.monotonic() - began < 20
+    stop_workers()  # there are none: nothing happens
 
 
 SCRIPT = textwrap.dedent("""

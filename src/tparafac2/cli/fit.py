@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tparafac2.cli.errors import ExitCode, say
 from tparafac2.cli.modelling import Fitting, ModelName, make_model
 from tparafac2.cli.options import takes
-from tparafac2.cli.source import Source, load
+from tparafac2.cli.source import Source, check_source, load
+from tparafac2.cli.wording import in_flags
 
 if TYPE_CHECKING:
     from tparafac2.models.estimators import Decomposition
@@ -52,44 +55,71 @@ class Request(Fitting, Source):
 @takes(Request)
 def fit(request: Request) -> None:
     """Fit a model to a table or array, and write a folder with all that was found."""
-    from tparafac2.io import check_folder, require_figure_kinds, write_results
+    from tparafac2.io import check_folder, require_figure_kinds
 
     kinds = () if request.figures == "none" else tuple(request.figures.split(","))
     require_figure_kinds(kinds)
+    model = make_model(request.model, request.rank, request.smoothness, request)
+    check_source(request)
     out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-rank{request.rank}")
     check_folder(out, overwrite=request.overwrite)
-    model = make_model(request.model, request.rank, request.smoothness, request)
     loaded = load(request)
     if not request.as_json and "table" in loaded.about:
         typer.echo(loaded.about["table"], err=True)
-    model.fit(loaded.prepared.data)
+    model.fit(loaded.prepared)
     about = {
         "title": f"Patterns in {request.file.name}",
         **loaded.about,
         "command": shlex.join(["tparafac2", *sys.argv[1:]]),
     }
-    folder = write_results(model, out, about=about, figures=kinds, overwrite=request.overwrite)
-    typer.echo(as_json(model, folder) if request.as_json else as_text(model, folder))
+    deliver(model, out, about, figures=kinds, overwrite=request.overwrite, as_json=request.as_json)
 
 
-def as_text(model: Decomposition, folder: Path) -> str:
+def deliver(
+    model: Decomposition,
+    out: Path,
+    about: Mapping[str, Any],
+    *,
+    figures: Sequence[str] = ("png",),
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Write what was found, and say so; half a fit never takes the place of a whole one."""
+    from tparafac2.io import write_results
+    from tparafac2.io.comparing import was_interrupted
+
+    interrupted = was_interrupted(model)
+    if interrupted and out.exists() and any(out.iterdir()):
+        raise KeyboardInterrupt(f"interrupted: nothing was written, and {str(out)!r} is as it was.")
+    folder = write_results(model, out, about=about, figures=figures, overwrite=overwrite)
+    typer.echo(_as_json(model, folder, about) if as_json else _as_text(model, folder))
+    if interrupted:
+        say(f"interrupted: {str(folder)!r} has the best that was found so far.")
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _as_text(model: Decomposition, folder: Path) -> str:
     """What came out, for people."""
-    return f"{model.summary()}\n\nEverything is in {folder}: open {folder / 'report.html'}"
+    told = model.summary()
+    for sentence in (model.status_, *model.notes_):  # and nothing else: the rest has the user's labels
+        told = told.replace(sentence, in_flags(sentence))
+    return f"{told}\n\nEverything is in {folder}: open {folder / 'report.html'}"
 
 
-def as_json(model: Decomposition, folder: Path) -> str:
+def _as_json(model: Decomposition, folder: Path, about: Mapping[str, Any]) -> str:
     """What came out, for machines."""
     result = model.result_
     found = {
         "folder": str(folder),
         "page": str(folder / "report.html"),
         "model": str(folder / "model.nc"),
+        **{name: about[name] for name in ("data", "table", "preparation") if about.get(name)},
         "explained_variance": result.explained_variance,
         "objective": result.objective,
         "converged": result.converged,
-        "status": result.status,
+        "status": in_flags(result.status),
         "iterations": result.n_iter,
         "observed_share": result.observed_share,
-        "notes": list(result.notes),
+        "notes": [in_flags(note) for note in result.notes],
     }
     return json.dumps(found, indent=2)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
+from tparafac2.cli.options import require_jobs
+
 if TYPE_CHECKING:
     from tparafac2.models.estimators import Decomposition
 
 ModelName = Literal["tparafac2", "parafac2", "tcmf", "nntcmf", "cp"]
 MODEL_NAMES: tuple[str, ...] = get_args(ModelName)
+SMOOTH = ("tparafac2", "tcmf", "nntcmf")
 _FIT = "Fit"
 
 
@@ -34,13 +37,20 @@ class Fitting:
 
 
 def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> Decomposition:
-    """The estimator of a name, not fitted.
+    """The estimator of a name, not fitted; its settings are checked as far as they can be without data.
 
     Examples
     --------
     >>> make_model("nntcmf", 2, 1e-3, Fitting(starts=3))
     TemporalCMF(rank=2, smoothness=0.001, n_starts=3, random_state=0, nonnegative_rows=True)
     """
+    require_jobs(fitting.jobs)
+    model = _make(name, rank, smoothness, fitting)
+    model.check_settings()
+    return model
+
+
+def _make(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> Decomposition:
     from tparafac2.models import CP, Parafac2, TemporalCMF, TParafac2
 
     common: dict[str, Any] = {
@@ -50,7 +60,7 @@ def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting)
         "n_jobs": fitting.jobs,
         "missing": fitting.missing,
     }
-    if name in ("parafac2", "cp"):
+    if name not in SMOOTH:
         if smoothness is not None or fitting.period is not None:
             raise ValueError(
                 f"--smoothness and --period are for models that are smooth in time, and {name} is not: leave "

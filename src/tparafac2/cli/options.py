@@ -1,6 +1,7 @@
 """What commands share: options gathered in a dataclass, and options of a kind of their own."""
 
 import inspect
+import os
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -43,6 +44,21 @@ def takes(options: Callable[..., Options]) -> Callable[[Callable[[Options], None
         return run
 
     return decorate
+
+
+def require_jobs(jobs: int) -> None:
+    """Refuse a negative number of processes, which counts from the cores, if it comes to none.
+
+    Examples
+    --------
+    >>> require_jobs(-1)
+    """
+    cores = os.cpu_count() or 1
+    if jobs < -cores:
+        raise ValueError(
+            f"--jobs {jobs} leaves no process on this machine, which has {cores} cores: give a number of "
+            "processes, or -1 for one per core."
+        )
 
 
 class Shape(NamedTuple):

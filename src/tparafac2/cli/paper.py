@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tparafac2.cli.options import Shape, parse_shape, takes
+from tparafac2.cli.options import Shape, parse_shape, require_jobs, takes
 
 if TYPE_CHECKING:
     from tparafac2.experiments import Outcome, Plan
@@ -77,6 +77,7 @@ def paper(request: Request) -> None:
     """
     from tparafac2.experiments import paper as run_paper
 
+    require_jobs(request.jobs)
     plan = _plan(request)
     try:
         with _progress_bar() as watch:

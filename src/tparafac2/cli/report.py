@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tparafac2.cli.options import takes
 
-EXAMPLES = """Example:
+EXAMPLES = """Examples:
+  tparafac2 report gut --overwrite --title "Gut bacteria of infants"
   tparafac2 report gut/model.nc --out gut.html --title "Gut bacteria of infants"
 """
 
@@ -19,10 +21,16 @@ EXAMPLES = """Example:
 class Request:
     """What was asked for on the command line."""
 
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model, ending in .nc.")]
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A saved model, ending in .nc, or the folder of a fit.")
+    ]
     out: Annotated[
         Path | None,
-        typer.Option(metavar="PAGE", help="The page, ending in .html.", show_default="MODEL.html"),
+        typer.Option(
+            metavar="PAGE",
+            help="The page, ending in .html.",
+            show_default="MODEL.html, or report.html in the folder",
+        ),
     ] = None
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page if it exists.")] = False
@@ -34,7 +42,26 @@ def report(request: Request) -> None:
     from tparafac2.models import load
     from tparafac2.report import write_page
 
-    page = request.out or request.model.with_suffix(".html")
+    folder = request.model if request.model.is_dir() else None
+    model = folder / "model.nc" if folder else request.model
+    if folder and not model.exists():
+        raise FileNotFoundError(
+            f"{str(folder)!r} is a folder without a model.nc: give a saved model, or the folder of a fit."
+        )
+    if not model.exists():
+        raise FileNotFoundError(f"there is no file {str(model)!r}: check the path.")
+    page = request.out or (folder / "report.html" if folder else model.with_suffix(".html"))
     if page.exists() and not request.overwrite:
         raise FileExistsError(f"{str(page)!r} exists: choose another name, or replace it with --overwrite.")
-    typer.echo(str(write_page(load(request.model), page, title=request.title)))
+    about = _noted(folder) if folder else {}
+    title = about.pop("title", None)
+    typer.echo(str(write_page(load(model), page, title=request.title or title, about=about)))
+
+
+def _noted(folder: Path) -> dict[str, Any]:
+    """What the fit noted of data and command, which the model does not know; nothing where that is gone."""
+    try:
+        about = json.loads((folder / "log.json").read_text(encoding="utf-8"))["about"]
+        return dict(about)
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 if TYPE_CHECKING:
-    from tparafac2.io import Prepared
+    from tparafac2.io import Preparation, Prepared
 
 _DATA = "Data"
 _PREPARATION = "Preparation"
@@ -90,17 +90,20 @@ class Loaded(NamedTuple):
     about: dict[str, Any]
 
 
+def check_source(source: Source) -> None:
+    """Refuse preparations that there are not, and a file that cannot be one with data, before it is read."""
+    from tparafac2.io.endings import require_file
+
+    _preparation(source)
+    require_file(source.file)
+
+
 def load(source: Source) -> Loaded:
     """Read and prepare the data of a command."""
     from tparafac2 import io
     from tparafac2.data import Table
 
-    preparation = io.Preparation(
-        None if source.transform is None else source.transform.split(","),  # type: ignore[arg-type]
-        source.pseudocount,
-        source.center,
-        source.scale,
-    )
+    preparation = _preparation(source)
     data = io.read(
         source.file,
         rows=source.rows,
@@ -119,3 +122,15 @@ def load(source: Source) -> Loaded:
     if prepared.describe():
         about["preparation"] = prepared.describe()
     return Loaded(prepared, about)
+
+
+def _preparation(source: Source) -> Preparation:
+    from tparafac2.io import Preparation
+
+    steps = [] if source.transform is None else source.transform.split(",")
+    return Preparation(
+        steps[0] if len(steps) == 1 else steps or None,  # type: ignore[arg-type]
+        source.pseudocount,
+        source.center,
+        source.scale,
+    )

@@ -2,12 +2,30 @@
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tparafac2.data import SliceData
 from tparafac2.penalties import missing_attributes
+
+
+class Sized(Protocol):
+    """All that is asked of data here; also known before a fit takes them in."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of slices, rows and columns: (K, I, J)."""
+
+    @property
+    def widths(self) -> tuple[int, ...] | None:
+        """Number of columns of each slice where they differ."""
+
+
+class Size(NamedTuple):
+    """The size of data that are not taken in yet."""
+
+    shape: tuple[int, int, int]
+    widths: tuple[int, ...] | None = None
 
 
 def check_common(estimator: Any) -> None:
@@ -93,7 +111,7 @@ def require_penalties(name: str, terms: Any) -> None:
             )
 
 
-def check_rank(rank: int, data: SliceData, *, flexible: bool) -> None:
+def check_rank(rank: int, data: Sized, *, flexible: bool) -> None:
     """Refuse a rank that the slices do not allow."""
     K, I, J = data.shape
     narrowest = min(data.widths) if data.widths is not None else J
@@ -105,7 +123,7 @@ def check_rank(rank: int, data: SliceData, *, flexible: bool) -> None:
         )
 
 
-def require_slices(data: SliceData, model: str) -> None:
+def require_slices(data: Sized, model: str) -> None:
     """Refuse a single slice where change in time is the point."""
     if data.shape[0] < 2:
         raise ValueError(
@@ -114,7 +132,7 @@ def require_slices(data: SliceData, model: str) -> None:
         )
 
 
-def require_even_widths(data: SliceData, model: str) -> None:
+def require_even_widths(data: Sized, model: str) -> None:
     """Refuse slices of different widths where patterns of neighbouring slices are compared."""
     if data.widths is not None:
         raise ValueError(

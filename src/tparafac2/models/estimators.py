@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tparafac2.data import FloatArray, Intake, SliceData, take_in, time_weights
+from tparafac2.data import FloatArray, Intake, take_in, time_weights
 from tparafac2.models import fitting, lambdas
-from tparafac2.models.checks import check_common, check_rank, require_even_widths, require_slices
+from tparafac2.models.checks import (
+    Size,
+    Sized,
+    check_common,
+    check_rank,
+    require_even_widths,
+    require_slices,
+)
 from tparafac2.models.conventions import Estimator
 from tparafac2.models.model import Model
 from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
@@ -97,8 +104,7 @@ or Prepared
             exact=self._exact(),
             bridge=bool(self.bridge),
         )
-        check_rank(self.rank, intake.data, flexible=self._flexible_rank)
-        self._check_data(intake.data)
+        self._check_size(intake.data)
         plan = fitting.Plan(
             rank=self.rank,
             settings=fitting.read_settings(
@@ -123,6 +129,30 @@ or Prepared
         }
         self._take(fitting.fit(intake, self._model(asked, intake), plan, about))
         return self
+
+    def check_settings(self, shape: tuple[int, int, int] | None = None) -> None:
+        """Refuse settings that cannot be fitted, before any work; `fit` does so itself.
+
+        Parameters
+        ----------
+        shape : tuple (K, I, J), optional
+            Numbers of slices, rows and columns, where they are known, for what depends on them.
+
+        Examples
+        --------
+        >>> import tparafac2 as tp
+        >>> tp.CP(rank=0).check_settings()
+        Traceback (most recent call last):
+        ValueError: rank must be at least 1; got 0.
+        """
+        check_common(self)
+        self._asked()
+        if shape is not None:
+            self._check_size(Size(shape))
+
+    def _check_size(self, data: Sized) -> None:
+        check_rank(self.rank, data, flexible=self._flexible_rank)
+        self._check_data(data)
 
     def _exact(self) -> bool:
         """Whether missing entries are left out of every sum, instead of being filled in."""
@@ -149,7 +179,7 @@ or Prepared
     def _model(self, asked: Any, intake: Intake) -> Model:
         raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
 
-    def _check_data(self, data: SliceData) -> None:
+    def _check_data(self, data: Sized) -> None:
         """Refuse data that this model cannot take."""
 
     def _take(self, result: Result) -> None:
@@ -314,7 +344,7 @@ class TParafac2(Decomposition):
         given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
         return lambdas.resolve(self.smoothness, given, lambdas.DEFAULT_SMOOTHNESS)
 
-    def _check_data(self, data: SliceData) -> None:
+    def _check_data(self, data: Sized) -> None:
         require_slices(data, "TParafac2")
         require_even_widths(data, "TParafac2")
 
@@ -365,7 +395,7 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
         given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
         return lambdas.resolve(None, given, None)
 
-    def _check_data(self, data: SliceData) -> None:
+    def _check_data(self, data: Sized) -> None:
         if self.penalties_b:
             require_even_widths(data, "A further term on the patterns")
 
@@ -429,7 +459,7 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
         given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b}
         return lambdas.resolve(self.smoothness, given, lambdas.DEFAULT_SMOOTHNESS)
 
-    def _check_data(self, data: SliceData) -> None:
+    def _check_data(self, data: Sized) -> None:
         require_slices(data, "TemporalCMF")
         require_even_widths(data, "TemporalCMF")
 
@@ -488,7 +518,7 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
         given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
         return lambdas.resolve(None, given, None)
 
-    def _check_data(self, data: SliceData) -> None:
+    def _check_data(self, data: Sized) -> None:
         require_even_widths(data, "CP")
 
     def _model(self, asked: Any, intake: Intake) -> Model:

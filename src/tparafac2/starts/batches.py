@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from tparafac2.data import FloatArray
 from tparafac2.solver import Problem, Run, Settings, Start, solve
-from tparafac2.starts.interrupt import Interrupt, ignore_interrupts, shielded_children
+from tparafac2.starts.interrupt import Interrupt, ignore_interrupts, shielded_children, stop_workers
 from tparafac2.starts.progress import Progress
 
 _ROWS = 100  # rows (starts x rank) of the batched products from which on they are about as fast as they get
@@ -110,7 +110,7 @@ def _many_processes(
     from joblib import Parallel, delayed
 
     runs: list[Run] = []
-    with _flag_file(interrupt) as flag:
+    with _flag_file(interrupt) as flag, _no_orphans():
         workers = Parallel(n_jobs=n_jobs, return_as="generator")
         with shielded_children():
             results = workers(delayed(_run_elsewhere)(problem, piece, settings, flag) for piece in pieces)
@@ -134,6 +134,16 @@ def _run_batch(
 def _run_elsewhere(problem: Problem, piece: Sequence[Start], settings: Settings, flag: str) -> list[Run]:
     ignore_interrupts()  # the main process decides, and says so by the flag
     return _run_batch(problem, piece, settings, lambda iteration, objectives: os.path.exists(flag))
+
+
+@contextmanager
+def _no_orphans() -> Iterator[None]:
+    """Whatever ends this process's part of the work before its time ends that of the others."""
+    try:
+        yield
+    except BaseException:
+        stop_workers()
+        raise
 
 
 @contextmanager

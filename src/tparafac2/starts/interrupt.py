@@ -1,6 +1,7 @@
 """Ctrl-C asks for the best so far; a second Ctrl-C means it."""
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -69,3 +70,13 @@ def ignore_interrupts() -> None:
     """Leave Ctrl-C to the main process."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def stop_workers() -> None:
+    """End the processes of joblib at once, if there are any: else they would finish what nobody waits for."""
+    if "joblib.externals.loky" not in sys.modules:
+        return
+    from joblib.externals.loky import get_reusable_executor
+
+    # Without `reuse` there would be a wait for their work to end.
+    get_reusable_executor(reuse=True, kill_workers=True).shutdown(wait=True, kill_workers=True)

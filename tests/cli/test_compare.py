@@ -1,0 +1,146 @@
+"""Several models side by side: what was assumed is said, and what cannot be is refused before any work."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import tparafac2 as tp
+from tparafac2.cli.app import app
+
+NAMES = ["--rows", "who", "--columns", "word", "--time", "year", "--values", "n"]
+FAST = ["--starts", "2", "--max-iter", "50"]
+
+
+def run(*arguments):
+    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def table(tmp_path):
+    k, i, j = (grid.ravel() for grid in np.indices((4, 5, 6)))
+    frame = pd.DataFrame({"year": 2000 + k, "who": i, "word": j, "n": 1.0 + k * i + j})
+    frame.iloc[:-7].to_csv(tmp_path / "x.csv", index=False)
+    return tmp_path / "x.csv"
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Fail if anything is fitted."""
+
+    def fit(self, X):
+        raise RuntimeError(f"{self} was fitted")
+
+    for model in (tp.TParafac2, tp.Parafac2, tp.TemporalCMF, tp.CP):
+        monkeypatch.setattr(model, "fit", fit)
+
+
+@pytest.fixture
+def no_reading(monkeypatch):
+    def read(*given, **more):
+        raise RuntimeError("the file was read")
+
+    monkeypatch.setattr("tparafac2.io.read", read)
+
+
+def test_what_was_assumed_is_said(table, tmp_path):
+    ended = run("compare", table, *NAMES, *FAST, "--rank", "1")
+    assert ended.exit_code == 0, ended.stderr
+    assert "7 of 120 combinations are not in the table and were taken as zero" in ended.stderr
+    listed = json.loads(
+        run("compare", table, *NAMES, *FAST, "--rank", "1", "--transform", "sqrt", "--json").stdout
+    )
+    assert "7 of 120 combinations" in listed["table"]
+    assert "square root" in listed["preparation"]
+    assert [line["model"] for line in listed["models"]] == ["tparafac2 rank 1"]
+    fitted = run("fit", table, *NAMES, *FAST, "--rank", "1", "--figures", "none", "--json")
+    assert "7 of 120 combinations" in json.loads(fitted.stdout)["table"]
+    assert json.loads(fitted.stdout)["data"] == str(table)
+
+
+def test_smoothness_is_for_the_smooth_models_beside_others(table):
+    both = ["--model", "cp", "--model", "tparafac2", "--smoothness", "1e-3", "--smoothness", "1e-2"]
+    ended = run("compare", table, *NAMES, *FAST, "--rank", "1", *both, "--period", "9", "--json")
+    assert ended.exit_code == 0, ended.stderr
+    assert [line["model"] for line in json.loads(ended.stdout)["models"]] == [
+        "cp rank 1",
+        "tparafac2 rank 1 smoothness 0.001",
+        "tparafac2 rank 1 smoothness 0.01",
+    ]
+
+
+@pytest.mark.usefixtures("no_work", "no_reading")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "cp", "--smoothness", "1e-3"], "cp is not: leave them out"),
+        (["--model", "cp", "--model", "parafac2", "--period", "24"], "cp is not: leave them out"),
+        (["--rank", "1", "--rank", "1"], "--rank 1 was given twice"),
+        (["--model", "cp", "--model", "tcmf", "--model", "cp"], "--model cp was given twice"),
+        (["--smoothness", "0.001", "--smoothness", "1e-3"], "--smoothness 0.001 was given twice"),
+        (["--model", "cp", "--model", "zebra"], "there is no model 'zebra'"),
+        (["--rank", "1", "--rank", "0"], "--rank must be at least 1"),
+        (["--smoothness", "1e-3", "--smoothness", "-1"], "--smoothness must be finite and not negative"),
+    ],
+)
+def test_settings_are_refused_before_the_file_is_read(table, arguments, said):
+    ended = run("compare", table, *NAMES, *arguments)
+    assert ended.exit_code == 3, ended.output
+    assert said in ended.stderr
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize(
+    "arguments", [["--rank", "1", "--rank", "9"], ["--model", "cp", "--model", "tcmf", "--rank", "6"]]
+)
+def test_ranks_that_are_too_high_are_refused_before_the_first_fit(table, arguments):
+    ended = run("compare", table, *NAMES, *arguments)
+    assert ended.exit_code == 3, ended.output
+    assert "is larger than the slices allow (5 rows x 6 columns)" in ended.stderr
+
+
+def test_values_that_differ_a_little_are_two(table):
+    near = ["--smoothness", "1e-3", "--smoothness", "1.0000001e-3"]
+    ended = run("compare", table, *NAMES, *FAST, "--rank", "1", *near, "--json")
+    assert len(json.loads(ended.stdout)["models"]) == 2
+
+
+@pytest.mark.usefixtures("no_reading")
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--rank", "0"),
+        ("--smoothness", "-1"),
+        ("--smoothness", "nan"),
+        ("--starts", "0"),
+        ("--seed", "-1"),
+        ("--period", "0"),
+        ("--max-iter", "0"),
+        ("--jobs", "0"),
+        ("--jobs", "-1000"),
+        ("--transform", "cube"),
+    ],
+)
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_every_setting_is_checked_before_the_file_is_read(table, tmp_path, command, option, value):
+    ended = run(command, table, *NAMES, option, value)
+    assert ended.exit_code == 3, ended.output
+    assert option in ended.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_processes_are_counted_from_the_cores(table, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    ended = run("fit", table, *NAMES, "--jobs", "-5")
+    assert ended.exit_code == 3
+    assert "--jobs -5 leaves no process on this machine, which has 2 cores" in ended.stderr
+    assert run("paper", "--quick", "--jobs", "-3", "--out", table.parent / "paper").exit_code == 3
+    assert run("compare", table, *NAMES, *FAST, "--rank", "1", "--jobs", "-2").exit_code == 0
+
+
+def test_a_missing_file_comes_before_its_folder(tmp_path):
+    ended = run("fit", tmp_path / "nodir" / "y.csv", *NAMES)
+    assert ended.exit_code == 4
+    assert ended.stderr == f"Error: there is no file '{tmp_path / 'nodir' / 'y.csv'}': check the path.\n"
