@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tparafac2.data import Table
 from tparafac2.data.times import as_numbers, read_times, time_weights
 
 DATES = ["2020-01-01", "2020-02-01", "2020-12-31"]
@@ -26,6 +27,47 @@ DAYS = [18262.0, 18293.0, 18627.0]
 )
 def test_dates_are_days(given):
     np.testing.assert_array_equal(read_times(given, None, 3), DAYS)
+
+
+@pytest.mark.parametrize(
+    ("given", "starts"),
+    [
+        (["2020Q1", "2020-Q3", "2021 q2"], ["2020-01-01", "2020-07-01", "2021-04-01"]),
+        (["2020-W05", "2020W53", "2021-w01-3"], ["2020-01-27", "2020-12-28", "2021-01-06"]),
+        (["2020-01", "2020-12", "2021-02"], ["2020-01-01", "2020-12-01", "2021-02-01"]),
+    ],
+)
+def test_quarters_weeks_and_months_are_their_first_day(given, starts):
+    np.testing.assert_array_equal(as_numbers(given), as_numbers(starts))
+    lines = {"r": [1] * 3, "c": [1] * 3, "t": given}
+    found = Table(lines, rows="r", columns="c", time="t").labels.time
+    assert found.astype("datetime64[D]").astype(str).tolist() == starts
+
+
+@pytest.mark.parametrize("given", [["2020Q5", "2020Q1"], ["2020-W54", "2020-W01"], ["2021-W53", "2021-W01"]])
+def test_quarters_and_weeks_that_are_not(given):
+    with pytest.raises(ValueError, match=r"times\[0\] is not a time"):
+        as_numbers(given)
+
+
+@pytest.mark.parametrize(
+    ("times", "written"),
+    [
+        ([202012, 202101], "202012 were taken as numbers: write 2020-12 if months"),
+        ([202012.0, 202101.0], "202012 were taken as numbers: write 2020-12 if months"),
+        (["202012", "202101"], "202012 were taken as numbers: write 2020-12 if months"),
+        ([20201231, 20210101], "20201231 were taken as numbers: write 2020-12-31 if days"),
+        ([202012, 202113], None),
+        ([202000, 202001], None),
+        ([2020, 2021], None),
+        ([202012.5, 202101], None),
+        (["2020-12", "2021-01"], None),
+    ],
+)
+def test_months_written_as_numbers_bring_a_hint(times, written):
+    said = Table({"r": [1, 1], "c": [1, 1], "t": times}, rows="r", columns="c", time="t").describe()
+    assert ("taken as numbers" in said) == (written is not None)
+    assert written is None or written in said
 
 
 def test_hours_count():
@@ -49,6 +91,10 @@ def test_labels_are_the_times_where_they_can_be():
         ([1, np.nan, 2], r"times\[1\] is not a time"),
         (["2020-01-01", "NaT", "2020-01-03"], r"times\[1\] is not a time"),
         (["a", "b", "c"], "numbers or dates"),
+        (["2020-01-02", "2022", "2023"], r"times\[1\] is not a time, or not of the kind"),
+        ([datetime.date(2020, 1, 2), 2022, 2023], r"times\[1\] is not a time.*got 2022"),
+        (["2020Q1", "2020Q2", "2020-07"], r"times\[2\] is not a time"),
+        ([1, None, 2], r"times\[1\] is not a time"),
         ([True, False, True], "numbers or dates"),
         ("daily", "'even'; got 'daily'"),
         ([1j, 2, 3], "numbers or dates"),

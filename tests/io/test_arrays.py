@@ -176,7 +176,8 @@ def test_axes_are_needed(tmp_path, axes):
 def test_numpy_refusals(tmp_path):
     axes = {"axes": "time,rows,columns"}
     np.save(tmp_path / "flat.npy", X[0])
-    assert "no array" in _refused(tmp_path / "flat.npy", **axes)
+    assert "no array" in (message := _refused(tmp_path / "flat.npy", **axes))
+    assert "numpy.stack(tables)" in message
     np.save(tmp_path / "x.npy", X)
     assert "one array without names" in _refused(tmp_path / "x.npy", **axes, rows="r")
     np.save(tmp_path / "text.npy", X.astype(str))
@@ -187,10 +188,62 @@ def test_numpy_refusals(tmp_path):
 
 def test_python_objects_are_never_opened(tmp_path):
     np.save(tmp_path / "o.npy", X.astype(object), allow_pickle=True)
-    assert "cannot be read" in _refused(tmp_path / "o.npy", axes="time,rows,columns")
+    message = _refused(tmp_path / "o.npy", axes="time,rows,columns")
+    assert "Python objects, which are not opened" in message
+    assert "damaged" not in message
     np.savez(tmp_path / "o.npz", X=X, names=np.array(["Ann", 1, None], dtype=object))
     assert read(tmp_path / "o.npz", axes="time,rows,columns").shape == X.shape
     assert "labels.astype(str)" in _refused(tmp_path / "o.npz", axes="time,rows,columns", rows="names")
+
+
+def test_labels_that_are_python_objects_are_not_dropped_without_a_word(tmp_path):
+    np.savez(tmp_path / "x.npz", X=X, rows=np.array(["Ann", "Bo", "Cy"], dtype=object))
+    message = _refused(tmp_path / "x.npz", axes="time,rows,columns")
+    assert message.startswith("'rows' in 'x.npz'")
+    assert "labels.astype(str)" in message
+    np.savez(tmp_path / "x.npz", X=X.astype(object), flat=X[0])
+    assert "'X' (Python objects" in _refused(tmp_path / "x.npz", axes="time,rows,columns")
+
+
+def test_bytes_of_another_encoding(tmp_path):
+    labels = np.char.encode(np.array(["Åsa", "Bo", "Cy"]), "latin-1")
+    np.savez(tmp_path / "x.npz", X=X, rows=labels)
+    assert "numpy.char.decode(labels, 'latin-1')" in _refused(tmp_path / "x.npz", axes="time,rows,columns")
+    np.savez(tmp_path / "x.npz", X=X, rows=np.char.encode(np.array(["Åsa", "Bo", "Cy"]), "utf-8"))
+    assert read(tmp_path / "x.npz", axes="time,rows,columns").rows.values.tolist() == ["Åsa", "Bo", "Cy"]
+
+
+@pytest.mark.parametrize("saved", ["npz", "nc"])
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({"time": ["2020", "x"]}, "label 2 of time, 'x', cannot be read as a time"),
+        ({"time": ["x", "2020-01-01"]}, "label 1 of time, 'x', cannot be read as a time"),
+        ({"time": ["2020-01-01", "2021"]}, "label 2 of time, '2021', cannot be read as a time"),
+        ({"time": [2020.0, np.nan]}, "label 2 of time is missing"),
+        ({"time": ["spring", "spring"]}, "labels 1 and 2 of time are both 'spring'"),
+        ({"rows": ["Ann", "Bo", "Ann"]}, "labels 1 and 3 of rows are both 'Ann'"),
+        ({"rows": ["Ann", "", "Bo"]}, "label 2 of rows is missing"),
+        ({"columns": [1.0, 2.0, np.nan, 3.0]}, "label 3 of columns is missing"),
+        ({"columns": [1, 2, 3, 2]}, "labels 2 and 4 of columns are both 2"),
+    ],
+)
+def test_bad_labels_are_refused(tmp_path, saved, labels, said):
+    if saved == "npz":
+        np.savez(tmp_path / "x.npz", X=X, **labels)
+        message = _refused(tmp_path / "x.npz", axes="time,rows,columns")
+    else:
+        array = xr.DataArray(X, labels, ("time", "rows", "columns"), name="X")
+        array.to_netcdf(tmp_path / "x.nc", engine="h5netcdf")
+        message = _refused(tmp_path / "x.nc")
+    assert message.startswith(f"'x.{saved}': {said}")
+
+
+def test_axes_as_a_sequence(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    for axes in (("time", "rows", "columns"), ["time", "rows", "columns"]):
+        np.testing.assert_array_equal(read(tmp_path / "x.npy", axes=axes), X)
+    assert "got axes=('time', 'rows')" in _refused(tmp_path / "x.npy", axes=("time", "rows"))
 
 
 @pytest.mark.parametrize("name", ["x.npy", "x.npz"])

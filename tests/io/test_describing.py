@@ -1,3 +1,7 @@
+import gc
+import gzip
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,11 +33,114 @@ def test_a_model_is_summarised(tmp_path):
     assert describe(tmp_path)["kind"] == "fitted model"
 
 
-@pytest.mark.parametrize("name", ["a.nc", "a.npz", "a.npy", "a.csv"])
-def test_damaged_files_end_in_a_sentence(tmp_path, name):
-    (tmp_path / name).write_bytes(b"\x89HDF\x00\xff\xfe" if name != "a.csv" else b"")
-    with pytest.raises(ValueError, match="cannot be read"):
-        describe(tmp_path / name)
+TABLE = "zip,land,day,n\n007,NA,2020-01-02,1.50\n042,DE,2020-03-01,NA\n042,NA,2020-01-02,2\n"
+CONTENTS = {
+    "zip": "numbers as values, text as labels, 2 different, for example '007', '042'",
+    "land": "text, 2 different, for example 'NA', 'DE'",
+    "day": "dates from 2020-01-02 to 2020-03-01, 2 different, for example '2020-01-02', '2020-03-01'",
+    "n": "numbers as values, text as labels, 3 different, for example '1.50', 'NA', '2', 1 missing",
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("name", ["t.csv", "T.CSV", "t.txt.gz"])
+@pytest.mark.parametrize("separator", [",", ";", "|"])
+def test_tables_are_described_as_a_fit_reads_them(tmp_path, encoding, name, separator):
+    text = TABLE.replace(",", separator).encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    found = describe(tmp_path / name)
+    assert found["contents"] == CONTENTS
+    assert found["kind"] == f"long table of 3 lines, columns separated by '{separator}'"
+
+
+def test_names_that_are_empty_or_repeated(tmp_path):
+    (tmp_path / "t.csv").write_text(",a,a,b,\n1,2,3,\n4,5,6,\n")
+    assert describe(tmp_path / "t.csv")["contents"] == {
+        "(column 1)": "numbers from 1 to 4, 2 different",
+        "a (column 2)": "numbers from 2 to 5, 2 different",
+        "a (column 3)": "numbers from 3 to 6, 2 different",
+        "b": "empty",
+    }
+
+
+def test_parquet_keeps_its_types_and_its_index(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(
+        {"zip": ["007", "042"], "day": pd.to_datetime(["2020-01-02", "2021-01-02"]), "n": [1.5, np.nan]}
+    )
+    frame.assign(nested=[[1], [2]]).set_index("zip").to_parquet(tmp_path / "t.parquet")
+    found = describe(tmp_path / "t.parquet")
+    assert found["kind"] == "long table of 2 rows (Parquet)"
+    assert found["contents"] == {
+        "zip": "text, 2 different, for example '007', '042'",
+        "day": "dates from 2020-01-02 to 2021-01-02, 2 different",
+        "n": "numbers from 1.5 to 1.5, 1 different, 1 missing",
+        "nested": "neither text nor numbers: it cannot be used",
+    }
+
+
+@pytest.mark.parametrize(("engine", "form"), [("h5netcdf", "NETCDF4"), ("scipy", "NETCDF3_64BIT")])
+def test_netcdf_of_every_format(tmp_path, engine, form):
+    rain = xr.Dataset({"rain": (("day", "place"), np.ones((2, 3)))}, {"day": [1.0, 2.0]})
+    rain.to_netcdf(tmp_path / "r.nc", engine=engine, format=form)
+    assert describe(tmp_path / "r.nc")["contents"] == {
+        "rain": "float64, 2 day x 3 place",
+        "day": "float64, 2 day",
+    }
+
+
+def test_python_objects_are_not_opened(tmp_path):
+    np.savez(tmp_path / "o.npz", X=np.ones(2), names=np.array(["a", 1], dtype=object))
+    np.save(tmp_path / "o.npy", np.array(["a", 1], dtype=object))
+    assert describe(tmp_path / "o.npz")["contents"]["names"] == "Python objects, which are not opened"
+    assert describe(tmp_path / "o.npy")["contents"] == {"array": "Python objects, which are not opened"}
+
+
+@pytest.mark.parametrize("name", ["m.nc", "d.nc", "a.npz", "a.npy", "t.csv.gz", "t.parquet"])
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+def test_truncated_files_end_in_a_sentence(tmp_path, name, share):
+    path = tmp_path / name
+    _write_something(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: max(int(share * len(whole)), 20)])
+    with pytest.raises(ValueError, match=r"damaged, incomplete or of another kind"):
+        describe(path)
+
+
+def test_models_with_flipped_bytes_end_in_a_sentence_and_nothing_else(tmp_path, monkeypatch):
+    printed = []
+    monkeypatch.setattr("sys.unraisablehook", printed.append)
+    path = tmp_path / "m.nc"
+    _write_something(path)
+    whole = path.read_bytes()
+    for seed in range(20):
+        content = bytearray(whole)
+        for place in np.random.default_rng(seed).integers(len(content), size=20):
+            content[place] ^= 0xFF
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="damaged, incomplete"):
+            describe(path)
+    gc.collect()
+    assert not printed
+
+
+def _write_something(path):
+    rng = np.random.default_rng(0)
+    X = rng.random((3, 20, 20))
+    if path.name == "m.nc":
+        tp.CP(1, n_starts=1, random_state=0).fit(X).save(path)
+    elif path.suffix == ".nc":
+        xr.Dataset({"x": (("a", "b", "c"), X)}).to_netcdf(path, engine="h5netcdf")
+    elif path.suffix == ".npz":
+        np.savez(path, X=X)
+    elif path.suffix == ".npy":
+        np.save(path, X)
+    elif path.suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+        pd.DataFrame({"x": X.ravel()}).to_parquet(path)
+    else:
+        lines = "".join(f"{k},{value}\n" for k, value in enumerate(X.ravel()))
+        path.write_bytes(gzip.compress(("a,b\n" + lines).encode()))
 
 
 def test_what_is_not_there_is_said(tmp_path):
@@ -42,8 +149,20 @@ def test_what_is_not_there_is_said(tmp_path):
     with pytest.raises(IsADirectoryError, match=r"without a model\.nc"):
         describe(tmp_path)
     (tmp_path / "a.docx").write_text("")
-    with pytest.raises(ValueError, match="of no known kind"):
+    with pytest.raises(ValueError, match=r"does not end in \.csv"):
         describe(tmp_path / "a.docx")
+    (tmp_path / "a.npz").write_text("no zip")
+    with pytest.raises(ValueError, match="not what its ending says"):
+        describe(tmp_path / "a.npz")
+    os.mkfifo(tmp_path / "p.csv")
+    with pytest.raises(OSError, match="a pipe or a device"):
+        describe(tmp_path / "p.csv")
+
+
+def test_lines_that_a_fit_refuses_are_named(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n\n3\n")
+    with pytest.raises(ValueError, match=r"'t\.csv', line 4: there is less on it"):
+        describe(tmp_path / "t.csv")
 
 
 def test_models_side_by_side():

@@ -1,6 +1,7 @@
 """Long tables from text and Parquet files, and what is refused."""
 
 import gzip
+import os
 import sys
 import time as clock
 
@@ -66,7 +67,7 @@ def test_options_reach_the_table(written):
     assert read(path, rows="author", columns="word", time="year").slices()[0][0, 0] == 2
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_marks_at_the_beginning_belong_to_no_name(written, encoding):
     table = read(written((HEADER + "Åsa,雪,1,2\nÅsa,雪,2,3\n").encode(encoding)), **ASKED)
     assert (table.labels.rows.tolist(), table.labels.columns.tolist()) == (["Åsa"], ["雪"])
@@ -93,6 +94,26 @@ def test_spaces_around_names_and_numbers_do_not_matter(written):
 def test_missing_values_are_missing(written, missing):
     table = read(written(HEADER + f"Ann,ice,1,{missing}\nAnn,ice,2,1\n"), **ASKED)
     np.testing.assert_array_equal(_stack(table).ravel(), [np.nan, 1])
+
+
+def test_other_order_of_bytes(written):
+    text = HEADER + "Åsa,雪,1,2\nÅsa,雪,2,3\n"
+    for mark, encoding in ((b"\0\0\xfe\xff", "utf-32-be"), (b"\xfe\xff", "utf-16-be")):
+        assert read(written(mark + text.encode(encoding)), **ASKED).labels.rows.tolist() == ["Åsa"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["True", "True"], [1, 1]),
+        (["True", "3"], [1, 3]),
+        (["0.5", "false"], [0.5, 0]),
+        (["TRUE", ""], [1, np.nan]),
+    ],
+)
+def test_truths_are_ones_alone_and_together(written, values, expected):
+    table = read(written(HEADER + "".join(f"Ann,ice,{k},{v}\n" for k, v in enumerate(values))), **ASKED)
+    np.testing.assert_array_equal(_stack(table).ravel(), expected)
 
 
 @pytest.mark.parametrize("label", ["NA", "None", "null", "nan", "inf", "007", "1e5", "1_000", "True", "-0"])
@@ -236,6 +257,9 @@ def test_one_time(written):
         ("Ann,,3,1", "'word', which names the columns, is missing"),
         ("Ann,ice,3,inf", "the value in 'n' is infinite"),
         ("Ann,ice,3,1,5", "there is more on it than the 4 columns"),
+        ("Ann,ice,3", "there is less on it (3) than the 4 columns"),
+        ("Ann", "there is less on it (1) than the 4 columns"),
+        ("Ann,ice,2020-01-02,1", "the time '2020-01-02' in 'year' cannot be read"),
         ('"Ann,ice,3,1', "a quotation mark is opened here"),
     ],
 )
@@ -248,6 +272,29 @@ def test_lines_are_counted_as_in_an_editor(written, bad, said, before, line):
     assert message.startswith(f"'table.csv', line {line}: {said}")
 
 
+def test_short_lines_are_seen_where_the_last_column_is_not_asked_for(written):
+    message = _refused(written("author,word,year,n,note\na,b,1,2,\na,b,2,2\n"))
+    assert message.startswith("'table.csv', line 3: there is less on it (4) than the 5 columns")
+    assert read(written("author,word,year,n,note\na,b,1,2,\na,b,2,2,\n"), **ASKED).shape == (2, 1, 1)
+
+
+def test_separators_at_the_end_of_the_header_begin_no_column(written):
+    assert read(written("author,word,year,n,,\na,b,1,2\na,b,2,2\n"), **ASKED).shape == (2, 1, 1)
+
+
+def test_mixed_kinds_of_times(written):
+    message = _refused(written(HEADER + "a,b,2020-01-02,1\na,b,2021.5,1\na,b,2022,1\n"))
+    assert message.startswith("'table.csv', line 3: the time '2021.5' in 'year' cannot be read")
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.nc", "p.npy", "stdin"])
+def test_pipes_are_refused_and_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    message = _refused(tmp_path / name, OSError)
+    assert name in message
+    assert "a pipe or a device" in message
+
+
 def test_both_lines_of_a_repetition_are_counted(written):
     message = _refused(written(f'\n{HEADER}"line 9",b,1,2\n\n"line 9",b,2,2\n"line 9",b,1,2\n'))
     assert message.startswith("'table.csv', line 6 repeats line 3 (author 'line 9', word 'b', year 1)")
@@ -256,6 +303,11 @@ def test_both_lines_of_a_repetition_are_counted(written):
 def test_text_of_another_encoding(written):
     message = _refused(written((HEADER + "a,b,1,2\né,b,2,2\n").encode("latin-1")))
     assert message.startswith("'table.csv', line 3: this is not UTF-8")
+
+
+def test_utf16_that_ends_within_a_letter(written):
+    message = _refused(written((HEADER + "a,b,1,2\na,b,2,2\n").encode("utf-16")[:-1]))
+    assert message.startswith("'table.csv' is damaged")
 
 
 @pytest.mark.parametrize(
@@ -290,9 +342,26 @@ def test_parquet(tmp_path):
         _stack(read(tmp_path / "t.parquet", **ASKED)), [[[0, 3], [0, 2]], [[1.5, 0], [0, 0]]]
     )
     assert "did you mean 'author'?" in _refused(tmp_path / "t.parquet", **(ASKED | {"rows": "autor"}))
+    message = _refused(tmp_path / "t.parquet", rows="author")
+    assert "'t.parquet' has 4 columns: 'author', 'word', 'year', 'n'." in message
     whole = (tmp_path / "t.parquet").read_bytes()
     (tmp_path / "t.parquet").write_bytes(whole[:-20])
     assert "damaged" in _refused(tmp_path / "t.parquet")
+
+
+def test_parquet_counts_rows_from_one(tmp_path):
+    pytest.importorskip("pyarrow")
+    FRAME.assign(year=["soon", "2020", "2021"]).to_parquet(tmp_path / "t.parquet")
+    assert _refused(tmp_path / "t.parquet").startswith("'t.parquet', row 1: the time 'soon'")
+    FRAME.assign(author="Ann", year=[2020, 2021, 2021]).to_parquet(tmp_path / "t.parquet")
+    assert _refused(tmp_path / "t.parquet").startswith("'t.parquet', row 3 repeats row 2 (")
+
+
+@pytest.mark.parametrize("index", [["author"], ["author", "word"]])
+def test_parquet_with_an_index_of_pandas(tmp_path, index):
+    pytest.importorskip("pyarrow")
+    FRAME.set_index(index).to_parquet(tmp_path / "t.parquet")
+    assert read(tmp_path / "t.parquet", **ASKED).labels.rows.tolist() == ["Ann", "Bo"]
 
 
 # --- fast ---------------------------------------------------------------------------------------------------

@@ -1,3 +1,4 @@
+import gc
 import json
 import os
 import warnings
@@ -332,6 +333,31 @@ def test_truncated_files(tmp_path: Path, share: float) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
     assert "damaged, incomplete" in refused(path)
+
+
+def test_nothing_but_the_sentence_is_printed_of_a_damaged_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed: list[Any] = []
+    monkeypatch.setattr("sys.unraisablehook", printed.append)
+    by_file(make(), tmp_path)
+    path = tmp_path / "result.nc"
+    whole = path.read_bytes()
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        content = bytearray(whole)
+        for place in rng.integers(len(content), size=20):
+            content[place] ^= 0xFF
+        path.write_bytes(content)
+        refused(path)
+    gc.collect()
+    assert not printed
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "result.nc")
+    with pytest.raises(OSError, match=r"result\.nc' is a pipe or a device"):
+        load_result(tmp_path / "result.nc")
 
 
 def write_dataset(dataset: xr.Dataset, path: Path) -> Path:

@@ -35,9 +35,10 @@ def info(request: Request) -> None:
 
 
 def _as_text(found: dict[str, Any]) -> str:
+    from tparafac2.result.summary import printable
+
     if "summary" in found:
         return str(found["summary"])
     lines = [f"{found['file']}: {found['kind']}"]
-    for name, what in found["contents"].items():
-        lines.append(f"  {name}: {what}")
-    return "\n".join(lines)
+    lines += [f"  {name}: {what}" for name, what in found["contents"].items()]
+    return "\n".join(map(printable, lines))

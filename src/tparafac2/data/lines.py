@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.interface import FloatArray
+from tparafac2.data.times import times_of_one_kind
 
 # Lines are counted as in a CSV file, where the header is line 1.
 _FIRST_LINE = 2
@@ -124,10 +125,7 @@ def read_labels(column: Any, role: str) -> Coded:
 
 
 def read_times(column: Any) -> Coded:
-    """Read times, which are numbers or dates, and put them in order.
-
-    Text is read as numbers if all of it can be, else as dates of the form 2024-12-31. Times with a zone
-    become UTC.
+    """Read times, which are all numbers or all dates, and put them in order; text is read, too.
 
     Examples
     --------
@@ -136,13 +134,13 @@ def read_times(column: Any) -> Coded:
     array([ 2, 11])
     """
     codes, found = _factorise(column, "time")
-    times, usable = _as_times(found)
+    times, usable = times_of_one_kind(found)
     if not usable.all():
         bad = int(np.argmin(usable))
         raise ValueError(
             f"line {_first_line(codes == bad)}: the time {shown(found[bad])} in {column.name!r} "
-            "cannot be read: times must be all numbers or all dates such as 2024-12-31 "
-            "(pandas.to_datetime reads other forms of dates)."
+            "cannot be read: times must be all numbers or all dates such as 2024-12-31, 2024-12, 2024Q4 or "
+            "2024-W52, of one kind (pandas.to_datetime reads other forms of dates)."
         )
     labels, places = np.unique(times, return_inverse=True)
     return Coded(places[codes], labels, np.arange(len(labels)))
@@ -216,47 +214,6 @@ def _inverse(order: NDArray[np.intp]) -> NDArray[np.intp]:
     inverse = np.empty_like(order)
     inverse[order] = np.arange(len(order))
     return inverse
-
-
-def _as_times(found: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Give times as numbers or dates, and tell which of them are usable."""
-    import pandas as pd
-
-    entries = pd.Index(np.asarray(found), tupleize_cols=False)  # the times themselves, not categories of them
-    if isinstance(entries, pd.PeriodIndex):
-        entries = entries.to_timestamp()
-    if isinstance(entries, pd.DatetimeIndex) and entries.tz is not None:
-        entries = entries.tz_convert(None)
-    if entries.dtype.kind in "mM":
-        return entries.to_numpy(), np.ones(len(entries), dtype=bool)
-    numbers, are_numbers = _as_numbers(entries)
-    if are_numbers.all():
-        return numbers, are_numbers
-    dates, are_dates = _as_dates(entries.to_series())
-    if are_dates.all():
-        return dates, are_dates
-    # What most of the table can be read as tells which entry is the odd one.
-    return numbers, max(are_numbers, are_dates, key=np.argmin)
-
-
-def _as_numbers(entries: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    import pandas as pd
-
-    numbers = np.asarray(pd.to_numeric(entries, errors="coerce"))
-    if numbers.dtype.kind not in "biuf":
-        return numbers, np.zeros(len(numbers), dtype=bool)
-    # Differences of short or unsigned integers would overflow.
-    return numbers.astype(np.result_type(numbers, np.int64)), np.isfinite(numbers)
-
-
-def _as_dates(entries: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    import pandas as pd
-
-    texts = entries.astype(str).str.strip()
-    # pandas would read "now" and "today", and another day they would be other dates.
-    texts = texts.where(texts.str[:1].str.isdigit(), "")
-    dates = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True).dt.tz_localize(None).to_numpy()
-    return dates, ~np.isnat(dates)
 
 
 def _require_reals(column: Any) -> None:

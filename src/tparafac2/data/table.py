@@ -13,6 +13,7 @@ from tparafac2.data.cells import Cells, first_repeat
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.labels import Labels, Mode
 from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_times, read_values, shown
+from tparafac2.data.times import hint_of_dates
 
 Absent: TypeAlias = Literal["zero", "missing", "columns"]
 Duplicates: TypeAlias = Literal["error", "sum", "mean"]
@@ -34,8 +35,9 @@ class Table:
     frame : DataFrame, or anything pandas.DataFrame takes
         For example a dict of arrays.
     rows, columns, time : name of a column of the frame
-        Labels of rows and columns may be of any type. Times are numbers or dates, or text that can be read
-        as such (dates as 2024-12-31), in any order; times with a zone become UTC.
+        Labels of rows and columns may be of any type. Times are all numbers or all dates, or text that can be
+        read as such (dates as 2024-12-31 or 2024-12, quarters as 2024Q4, weeks as 2024-W52, of which the
+        first day counts), in any order; times with a zone become UTC.
     values : name of a column of the frame, optional
         Real numbers; NaN says that a value is missing. Without it lines are counted.
     absent : "zero", "missing" or "columns"
@@ -208,6 +210,8 @@ class Table:
             parts.append(f"lines that repeat the place of an earlier one ({self._n_repeats:,}) were {how}")
         if n_missing := int(np.count_nonzero(np.isnan(self._cells.values))):
             parts.append(f"missing values in the table: {n_missing:,}")
+        if hint := hint_of_dates(self.labels.coordinate("time", K)):
+            parts.append(hint)
         return "; ".join(parts) + "."
 
     def _absence(self) -> str:

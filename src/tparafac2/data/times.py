@@ -1,6 +1,8 @@
 """When the slices were taken, and what that means for the smoothness between them."""
 
+import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +10,9 @@ from numpy.typing import NDArray
 
 _DAY = np.timedelta64(1, "D")
 _EVEN = "even"
+_QUARTER = re.compile(r"(\d{4})[- ]?[Qq]([1-4])")
+_MONTH = r"((?:19|20)\d\d)(0[1-9]|1[0-2])"
+_DATES_AS_NUMBERS = {"months": re.compile(_MONTH), "days": re.compile(_MONTH + r"(0[1-9]|[12]\d|3[01])")}
 
 
 class TimeWeights(NamedTuple):
@@ -73,7 +78,7 @@ def as_numbers(given: Any) -> NDArray[np.float64]:
     """
     array = np.asarray(given)
     if array.dtype.kind in "OUS":
-        array = _read_text(array, given)
+        array = _read_entries(array)
     if array.dtype.kind == "M":
         days = (array - np.datetime64(0, "D")) / _DAY
         return np.asarray(days, dtype=np.float64)
@@ -82,19 +87,124 @@ def as_numbers(given: Any) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def _read_text(array: NDArray[Any], given: Any) -> NDArray[Any]:
-    """Texts of numbers ("1990") as numbers, others as dates; microseconds do not overflow in any year."""
-    try:
-        if all(isinstance(one, str | bytes) for one in array.ravel()):
-            return array.astype(np.float64)
-    except ValueError:
-        pass  # not numbers
-    try:
-        return array.astype("datetime64[us]")
-    except (ValueError, TypeError) as error:
+def times_of_one_kind(entries: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Read all numbers, all dates, all quarters or all weeks; tell which entries could be read.
+
+    Text may be a number, a date as in ISO 8601 (2024-12-31, 2024-12), a quarter (2024Q1) or a week
+    (2024-W05), of which the first day is taken. Times with a zone become UTC.
+
+    Parameters
+    ----------
+    entries : 1-D array, or what becomes one
+
+    Returns
+    -------
+    times : ndarray
+        Numbers or dates.
+    usable : ndarray of bool
+        Where this is false the entry is of no kind, or of another than those before it.
+
+    Examples
+    --------
+    >>> times_of_one_kind(["2020Q3", "2021Q1"])[0].astype("datetime64[D]")
+    array(['2020-07-01', '2021-01-01'], dtype='datetime64[D]')
+    >>> times_of_one_kind(["2020-01-02", "2021.5", "2022"])[1]
+    array([ True, False, False])
+    """
+    import pandas as pd
+
+    index = pd.Index(np.asarray(entries), tupleize_cols=False)  # the times themselves, not categories of them
+    if isinstance(index, pd.PeriodIndex):
+        index = index.to_timestamp()
+    if isinstance(index, pd.DatetimeIndex) and index.tz is not None:
+        index = index.tz_convert(None)
+    if index.dtype.kind in "mM":
+        return index.to_numpy(), index.notna()
+    numbers, are_numbers = _numbers(index)
+    if are_numbers.all():
+        return numbers, are_numbers
+    # A number among dates is no date, though pandas would read "2022" and even "2021.5" as one; and "now" and
+    # "today" would another day be other dates.
+    texts = [
+        text if not is_number and (text := str(entry).strip())[:1].isdigit() else ""
+        for entry, is_number in zip(index, are_numbers)
+    ]
+    readings = [(numbers, are_numbers), _dates(texts), _starts(texts, _quarter), _starts(texts, _week)]
+    # What the table begins with tells which entry is the odd one.
+    return max(readings, key=lambda reading: (_n_before_first_bad(reading[1]), np.count_nonzero(reading[1])))
+
+
+def hint_of_dates(times: NDArray[Any]) -> str | None:
+    """Say how to write months or days, if times were taken as numbers and look like these throughout.
+
+    Examples
+    --------
+    >>> hint_of_dates(np.array([202012, 202101]))
+    'times such as 202012 were taken as numbers: write 2020-12 if months are meant'
+    >>> hint_of_dates(np.array([2020, 2021])) is None
+    True
+    """
+    if times.dtype.kind not in "iuf" or (times != np.floor(times)).any():
+        return None
+    texts = [f"{time:.0f}" for time in times.tolist()]
+    for unit, looks_so in _DATES_AS_NUMBERS.items():
+        if (first := looks_so.fullmatch(texts[0])) and all(map(looks_so.fullmatch, texts)):
+            written = "-".join(first.groups())
+            return f"times such as {texts[0]} were taken as numbers: write {written} if {unit} are meant"
+    return None
+
+
+def _read_entries(array: NDArray[Any]) -> NDArray[Any]:
+    entries = array.ravel()
+    if entries.dtype.kind == "S":
+        entries = np.char.decode(entries, "utf-8", "replace")
+    times, usable = times_of_one_kind(entries)
+    if not usable.all():
+        bad = int(np.argmin(usable))
         raise ValueError(
-            f"times must be numbers or dates; got {' '.join(repr(given).split()):.80} ({error})."
-        ) from None
+            f"times[{bad}] is not a time, or not of the kind of those before it; got {entries[bad]!r:.60}: "
+            "times must be numbers or dates such as 2024-12-31, all of one kind."
+        )
+    return times.reshape(array.shape)
+
+
+def _numbers(index: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    import pandas as pd
+
+    numbers = np.asarray(pd.to_numeric(index, errors="coerce"))
+    if numbers.dtype.kind not in "biuf":
+        return numbers, np.zeros(len(numbers), dtype=bool)
+    # Differences of short or unsigned integers would overflow.
+    return numbers.astype(np.result_type(numbers, np.int64)), np.isfinite(numbers)
+
+
+def _dates(texts: list[str]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    import pandas as pd
+
+    read = pd.to_datetime(pd.Series(texts, dtype=object), errors="coerce", format="ISO8601", utc=True)
+    dates = read.dt.tz_localize(None).to_numpy()
+    return dates, ~np.isnat(dates)
+
+
+def _starts(texts: list[str], first_day: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    dates = np.array([first_day(text) for text in texts], dtype="datetime64[D]").astype("datetime64[s]")
+    return dates, ~np.isnat(dates)
+
+
+def _quarter(text: str) -> date | None:
+    found = _QUARTER.fullmatch(text)
+    return None if found is None else date(int(found[1]), 3 * int(found[2]) - 2, 1)
+
+
+def _week(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.upper()) if text[4:6].upper().strip("-").startswith("W") else None
+    except ValueError:
+        return None
+
+
+def _n_before_first_bad(usable: NDArray[np.bool_]) -> int:
+    return int(np.argmin(np.append(usable, False)))
 
 
 def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | None) -> TimeWeights:

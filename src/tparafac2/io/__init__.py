@@ -1,6 +1,6 @@
 """Files in, preparations, and results out."""
 
-from tparafac2.io import samples
+from tparafac2.io import samples as samples
 from tparafac2.io.comparing import compare_models
 from tparafac2.io.describing import describe
 from tparafac2.io.folders import check_folder
@@ -19,7 +19,6 @@ __all__ = [
     "describe",
     "read",
     "require_figure_kinds",
-    "samples",
     "text_layout",
     "tidy_tables",
     "undo",

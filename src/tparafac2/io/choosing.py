@@ -8,6 +8,10 @@ from tparafac2.data.lines import shown
 _DATA = "X"
 """What data are called beside other arrays, as in the files of `tparafac2 generate`."""
 
+_STACK = (
+    "put the tables of all times in one, for example with numpy.stack(tables), or save a long table as CSV. "
+)
+
 
 def choose_array(file: str, shapes: Mapping[str, str], usable: list[str], values: str | None) -> str:
     """Name of the array that was asked for, or of the only one that is usable, or of that called X.
@@ -46,7 +50,7 @@ def choose_array(file: str, shapes: Mapping[str, str], usable: list[str], values
         return _DATA
     if values is None and len(usable) != 1:
         found = f"{len(usable)} arrays" if usable else "no array"
-        advice = f"say which is meant, for example values={usable[0]!r}. " if usable else ""
+        advice = f"say which is meant, for example values={usable[0]!r}. " if usable else _STACK
         raise ValueError(
             f"{file!r} has {found} of real numbers with three dimensions, for rows, columns and time: "
             f"{advice}It has {listed}."

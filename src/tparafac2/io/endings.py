@@ -9,7 +9,13 @@ from pathlib import Path
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 ENDINGS = (*TEXT_ENDINGS, *(f"{ending}.gz" for ending in TEXT_ENDINGS), ".parquet", ".nc", ".npy", ".npz")
 
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# That of UTF-32 in small-endian order begins with one of UTF-16: it must come first.
+_MARKS = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
 _GZIP = b"\x1f\x8b"
 _HEAD = 4096
 _BEGINNINGS = {
@@ -56,7 +62,7 @@ def ending_of(path: Path) -> str:
 
 
 def require_file(path: Path) -> str:
-    """Refuse what is not there, is empty, or is not what its ending says; give the ending.
+    """Refuse what is not there, is no plain file, is empty, or is not what its ending says; give the ending.
 
     Examples
     --------
@@ -68,6 +74,10 @@ def require_file(path: Path) -> str:
         raise FileNotFoundError(f"there is no file {str(path)!r}: check the path.")
     if path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file in it.")
+    if not path.is_file():  # reading a pipe could wait for ever, and it can be read once only
+        raise OSError(
+            f"{str(path)!r} is a pipe or a device, not a file: save what it gives, and give the path of that."
+        )
     ending = ending_of(path)
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -82,8 +92,8 @@ def require_file(path: Path) -> str:
     return ending
 
 
-def text_head(path: Path) -> bytes:
-    """First bytes of a text file, unpacked where it ends in .gz; text is all they may be."""
+def encoding_of(path: Path) -> str:
+    """Encoding of a text file, by its first bytes, unpacked where it ends in .gz; text is all they may be."""
     if path.name.lower().endswith(".gz"):
         try:
             with gzip.open(path, "rb") as packed:
@@ -95,7 +105,7 @@ def text_head(path: Path) -> bytes:
             head = file.read(_HEAD)
     if not _is_text(head):
         raise ValueError(f"{path.name!r} holds no text: what is packed in it begins like {_look(head)}.")
-    return head
+    return _marked(head) or "utf-8-sig"
 
 
 def damaged(path: Path, error: BaseException) -> str:
@@ -125,7 +135,11 @@ def blamed_on(path: Path) -> Iterator[None]:
 
 
 def _is_text(head: bytes) -> bool:
-    return head.startswith(UTF16_MARKS) or not (b"\0" in head or head.startswith(_GZIP))
+    return _marked(head) is not None or not (b"\0" in head or head.startswith(_GZIP))
+
+
+def _marked(head: bytes) -> str | None:
+    return next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
 
 
 def _look(head: bytes) -> str:

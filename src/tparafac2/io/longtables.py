@@ -1,24 +1,26 @@
 """Long tables in files: one line for each row, column and time."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.data import Table
 from tparafac2.data.lines import as_frame, shown
 from tparafac2.data.table import Absent, Duplicates
-from tparafac2.io.endings import damaged
-from tparafac2.io.textfiles import TextLayout, line_of, opened_text, records, text_layout
+from tparafac2.io.endings import blamed_on
+from tparafac2.io.textfiles import TextLayout, first_short, line_of, opened_text, records, text_layout
 
 Columns: TypeAlias = Mapping[str, str]
 """Names of columns, by what they are for: rows, columns, time, values."""
 
-_MISSING_VALUES = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"]
+MISSING_VALUES = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"]
+_TRUTHS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 _LINES_NAMED = re.compile(r"^line (\d+)(?: repeats line (\d+))?")
 
 
@@ -51,33 +53,76 @@ def read_text_table(path: Path, asked: Columns, options: TableOptions) -> Table:
     (['007', '042'], [1, 2])
     """
     layout = text_layout(path, asked.values())
-    with _told_of(path, layout):
+    with told_of(path, layout):
         _require_columns(layout.columns, asked)
-        frame = _parsed(path, layout, asked)
-        return _tabulated(frame, asked, options)
+        return _tabulated(_parsed(path, layout, asked), asked, options)
 
 
 def read_parquet_table(path: Path, asked: Columns, options: TableOptions) -> Table:
     """Read a Parquet file; labels are of the type that they have there."""
-    try:
-        arrow = import_module("pyarrow")
-        parquet = import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            f"to read {path.name!r} pyarrow is needed: install it with 'pip install pyarrow', "
-            "or save the table as CSV."
-        ) from error
-    try:
-        names = parquet.read_schema(path).names
-        with _told_of(path, None):
-            _require_columns(names, asked)
-        frame = parquet.read_table(path, columns=list(asked.values())).to_pandas()
-    except (arrow.ArrowInvalid, OSError) as error:
-        if isinstance(error, PermissionError):
-            raise
-        raise ValueError(damaged(path, error)) from None
-    with _told_of(path, None):
+    with told_of(path, None):
+        _require_columns(parquet_columns(path), asked)
+    frame = parquet_frame(path, asked.values())
+    with told_of(path, None):
         return _tabulated(frame, asked, options)
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """Names of the columns of a Parquet file."""
+    parquet = _parquet_reader(path)
+    with blamed_on(path):
+        return list(parquet.read_schema(path).names)
+
+
+def parquet_frame(path: Path, names: Iterable[str]) -> Any:
+    """Columns of a Parquet file; what was the index of a DataFrame is a column like the others."""
+    parquet = _parquet_reader(path)
+    with blamed_on(path):
+        return parquet.read_table(path, columns=list(names)).to_pandas(ignore_metadata=True)
+
+
+def text_columns(path: Path, layout: TextLayout, places: Collection[int], values: int | None = None) -> Any:
+    """Columns of a text file by their places, 0 first, as categories of text just as it stands there.
+
+    Parameters
+    ----------
+    path : Path
+    layout : TextLayout
+    places : collection of int
+    values : int, optional
+        Place of a column that is read as numbers, if it is all numbers.
+
+    Returns
+    -------
+    DataFrame
+        Empty labels are missing; among numbers also NA and its like.
+    """
+    import pandas as pd
+
+    # One column more than there are: pandas would say nothing of lines that are too long. In the last one
+    # lines that are too short have nothing.
+    beyond, last = len(layout.columns), layout.n_needed - 1
+    wanted = {*places, last, beyond}
+    with opened_text(path, layout.encoding) as file:
+        next(records(file, layout.delimiter))
+        header = layout.delimiter.join(map(str, range(beyond + 1)))
+        try:
+            frame = pd.read_csv(
+                _Renamed(header + "\n", file),
+                sep=layout.delimiter,
+                usecols=[str(place) for place in wanted],
+                index_col=False,
+                # Text as it stands: a label may well be "007", "NA" or "None".
+                dtype={str(place): object for place in wanted if place != values},
+                keep_default_na=False,
+                na_values={str(one): MISSING_VALUES if one == values else [""] for one in wanted},
+                low_memory=False,
+            )
+        except pd.errors.ParserError as error:
+            raise ValueError(_unparsed(str(error))) from None
+    frame.columns = frame.columns.astype(int)
+    _require_width(path, frame[beyond].isna().to_numpy(), frame[last].isna().to_numpy(), layout)
+    return frame[list(places)].astype({place: "category" for place in places if place != values})
 
 
 def _tabulated(frame: Any, asked: Columns, options: TableOptions) -> Table:
@@ -97,37 +142,22 @@ def _require_columns(names: Any, asked: Columns) -> None:
     as_frame(pd.DataFrame([[0] * len(names)], columns=list(names)), asked)
 
 
-def _parsed(path: Path, layout: TextLayout, asked: Columns) -> Any:
-    """Only the columns asked for, by pandas' fast parser."""
-    import pandas as pd
+def _parquet_reader(path: Path) -> Any:
+    try:
+        return import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ImportError(
+            f"to read {path.name!r} pyarrow is needed: install it with 'pip install pyarrow', "
+            "or save the table as CSV."
+        ) from error
 
-    places = {str(layout.columns.index(name)): name for name in asked.values()}
-    of_values = [place for place, name in places.items() if name == asked.get("values")]
-    # One column more than there are: pandas would say nothing of lines that are too long.
-    beyond = str(len(layout.columns))
-    names = [*places, beyond]
-    texts = [name for name in names if name not in of_values]
-    with opened_text(path, layout.encoding) as file:
-        next(records(file, layout.delimiter))
-        header = layout.delimiter.join(map(str, range(len(layout.columns) + 1)))
-        try:
-            frame = pd.read_csv(
-                _Renamed(header + "\n", file),
-                sep=layout.delimiter,
-                usecols=names,
-                index_col=False,
-                # Text as it stands: a label may well be "007", "NA" or "None".
-                dtype=dict.fromkeys(texts, object),
-                keep_default_na=False,
-                na_values={place: _MISSING_VALUES if place in of_values else [""] for place in names},
-                low_memory=False,
-            )
-        except pd.errors.ParserError as error:
-            raise ValueError(_unparsed(str(error))) from None
-    _require_width(frame.pop(beyond), layout)
-    frame = frame.rename(columns=places)
+
+def _parsed(path: Path, layout: TextLayout, asked: Columns) -> Any:
+    places = {layout.columns.index(name): name for name in asked.values()}
+    values = layout.columns.index(asked["values"]) if "values" in asked else None
+    frame = text_columns(path, layout, places, values).rename(columns=places)
     for role, name in asked.items():
-        frame[name] = _as_numbers(frame[name]) if role == "values" else _plain_labels(frame[name])
+        frame[name] = as_numbers(frame[name]) if role == "values" else plain_labels(frame[name])
     return frame
 
 
@@ -145,22 +175,31 @@ class _Renamed:
         return iter(self.rest)
 
 
-def _require_width(beyond: Any, layout: TextLayout) -> None:
-    too_long = beyond.notna().to_numpy()
-    if too_long.any():
+def _require_width(
+    path: Path, fits: NDArray[np.bool_], may_be_short: NDArray[np.bool_], layout: TextLayout
+) -> None:
+    if not fits.all():
         raise ValueError(
-            f"line {int(np.argmax(too_long)) + 2}: there is more on it than the {len(layout.columns)} "
+            f"line {int(np.argmin(fits)) + 2}: there is more on it than the {len(layout.columns)} "
             f"columns of the header: put labels that hold {layout.separator} in quotation marks, and write "
             "decimals with a point."
         )
+    if may_be_short.any() and (found := first_short(path, layout)):
+        position, n_fields = found
+        raise ValueError(
+            f"line {position + 2}: there is less on it ({n_fields}) than the {layout.n_needed} columns of "
+            "the header: complete it; keep the separators where a value is missing."
+        )
 
 
-def _as_numbers(column: Any) -> Any:
+def as_numbers(column: Any) -> Any:
+    """Values as numbers; the first that is none is named."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column
-    numbers = pd.to_numeric(column.astype(object), errors="coerce")
+    texts = column.astype(object)
+    numbers = pd.to_numeric(texts.map(_TRUTHS).where(texts.isin(_TRUTHS), texts), errors="coerce")
     bad = (numbers.isna() & column.notna()).to_numpy()
     if bad.any():
         where = int(np.argmax(bad))
@@ -171,9 +210,8 @@ def _as_numbers(column: Any) -> Any:
     return numbers
 
 
-def _plain_labels(column: Any) -> Any:
+def plain_labels(column: Any) -> Any:
     """Labels that are all numbers, written as Python writes them, as numbers: 2 then comes before 10."""
-    column = column.astype("category")
     texts = column.cat.categories.tolist()
     for kind, dtype in ((int, np.int64), (float, np.float64)):
         try:
@@ -186,8 +224,11 @@ def _plain_labels(column: Any) -> Any:
 
 
 @contextmanager
-def _told_of(path: Path, layout: TextLayout | None) -> Iterator[None]:
-    """Sentences of what is wrong with a table name the file, and lines as an editor counts them."""
+def told_of(path: Path, layout: TextLayout | None) -> Iterator[None]:
+    """Sentences of what is wrong with a table name the file, and lines as an editor counts them.
+
+    Files that have no lines (`layout` is None) have rows, from 1.
+    """
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -199,11 +240,12 @@ def _told_of(path: Path, layout: TextLayout | None) -> Iterator[None]:
             apart = f" (columns separated by {layout.separator})" if layout else ""
             sentence = f"{path.name!r}{apart}: {said}"
         else:
-            numbers = [int(number) for number in named.groups() if number]
-            if layout is not None:
-                numbers = [line_of(path, layout, number - 2) for number in numbers]
-            lines = " repeats line ".join(map(str, numbers))
-            sentence = f"{path.name!r}, line {lines}{said[named.end() :]}"
+            positions = [int(number) - 2 for number in named.groups() if number]
+            if layout is None:
+                places = [f"row {position + 1}" for position in positions]
+            else:
+                places = [f"line {line_of(path, layout, position)}" for position in positions]
+            sentence = f"{path.name!r}, {' repeats '.join(places)}{said[named.end() :]}"
         raise type(error)(sentence) from None
 
 

@@ -1,4 +1,4 @@
-"""Stacks of slices as labelled arrays that say themselves which dimension is which."""
+"""Arrays of files with their labels, which must be as good as those of tables."""
 
 from __future__ import annotations
 
@@ -10,61 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Labels, Mode
-from tparafac2.data.dimensions import resolve_dims
+from tparafac2.data.lines import shown
+from tparafac2.data.naming import named_array
+from tparafac2.data.times import times_of_one_kind
 
 if TYPE_CHECKING:
     import xarray as xr
-
-ORDER: tuple[Mode, Mode, Mode] = ("time", "rows", "columns")
-AXES: dict[Mode, int] = {mode: axis for axis, mode in enumerate(ORDER)}
-
-
-def named_array(stack: NDArray[Any], labels: Labels, name: Hashable = None) -> xr.DataArray:
-    """Give an array that `fit` understands without further words.
-
-    Parameters
-    ----------
-    stack : ndarray (K, I, J)
-    labels : Labels
-        Its names of the dimensions are kept if they tell which is which, as "author", "word" and "year" do;
-        else the dimensions are called rows, columns and time.
-    name : hashable, optional
-        Name of the array.
-
-    Returns
-    -------
-    DataArray
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> named_array(np.ones((2, 1, 3)), Labels(names={"time": "year", "rows": "author"})).dims
-    ('year', 'author', 'columns')
-    >>> named_array(np.ones((2, 1, 3)), Labels(names={"time": "z", "rows": "y", "columns": "x"})).dims
-    ('time', 'rows', 'columns')
-    """
-    import xarray as xr
-
-    labels.check(stack.shape)
-    if not _tells(labels):
-        labels = replace(labels, names={})
-    coordinates = {
-        labels.names[mode]: _undated(found) if mode != "time" else found
-        for mode in MODES
-        if (found := getattr(labels, mode)) is not None
-    }
-    return xr.DataArray(stack, coordinates, [labels.names[mode] for mode in ORDER], name=name)
-
-
-def labels_of(array: xr.DataArray, dims: dict[Mode, Hashable]) -> Labels:
-    """Labels of a labelled array whose dimensions are known."""
-    found = {mode: array.coords[dim].values for mode, dim in dims.items() if dim in array.coords}
-    return Labels(**found, names={mode: str(dim) for mode, dim in dims.items()})
-
-
-def dated_dims(array: xr.DataArray) -> list[Hashable]:
-    """Dimensions whose labels are dates."""
-    return [dim for dim in array.dims if dim in array.coords and array.coords[dim].dtype.kind == "M"]
 
 
 def array_of_file(file: str, stack: NDArray[Any], labels: Labels, name: Hashable) -> xr.DataArray:
@@ -87,33 +38,42 @@ def array_of_file(file: str, stack: NDArray[Any], labels: Labels, name: Hashable
             "Is it said rightly which dimension is time?"
         )
     if labels.time is not None:
-        labels = replace(labels, time=_as_times(labels.time))
+        labels = replace(labels, time=_as_times(file, labels.time))
+    for mode in MODES:
+        if (found := getattr(labels, mode)) is not None:
+            _require_distinct(file, mode, found)
     return named_array(stack, labels, name)
 
 
-def _as_times(labels: NDArray[Any]) -> NDArray[Any]:
-    if labels.dtype.kind not in "OU":
+def _as_times(file: str, labels: NDArray[Any]) -> NDArray[Any]:
+    if not all(isinstance(label, str) for label in labels):
         return labels
+    times, usable = times_of_one_kind(labels)
+    if usable.all():
+        return times
+    if usable.any():
+        bad = int(np.argmin(usable))
+        raise ValueError(
+            f"{file!r}: label {bad + 1} of time, {shown(labels[bad])}, cannot be read as a time, and "
+            "others can: write all of them as numbers, all as dates such as 2024-12-31, or none."
+        )
+    return labels  # these are names
+
+
+def _require_distinct(file: str, mode: Mode, labels: NDArray[Any]) -> None:
     import pandas as pd
 
-    from tparafac2.data.lines import read_times
-
-    try:
-        times = read_times(pd.Series(labels))
-    except (ValueError, TypeError):  # these are names, then
-        return labels
-    return np.asarray(times.labels[times.codes])
-
-
-def _tells(labels: Labels) -> bool:
-    names = labels.names
-    dated = [names["time"]] if labels.time is not None and labels.time.dtype.kind == "M" else []
-    try:
-        return resolve_dims([names[mode] for mode in ORDER], dated=dated) == names
-    except ValueError:
-        return False
-
-
-def _undated(labels: NDArray[Any]) -> NDArray[Any]:
-    # Dates are taken for time wherever they stand.
-    return np.datetime_as_string(labels, unit="auto") if labels.dtype.kind == "M" else labels
+    column = pd.Series(labels)
+    missing = (column.isna() | (column == "")).to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"{file!r}: label {int(np.argmax(missing)) + 1} of {mode} is missing: give every one its label."
+        )
+    repeated = column.duplicated().to_numpy()
+    if repeated.any():
+        second = int(np.argmax(repeated))
+        first = int(np.argmax((column == column[second]).to_numpy()))
+        raise ValueError(
+            f"{file!r}: labels {first + 1} and {second + 1} of {mode} are both {shown(labels[second])}: "
+            "give every one its own, or put together what belongs together."
+        )

@@ -6,11 +6,15 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tparafac2.data import Mode
 from tparafac2.data.dimensions import resolve_dims
+from tparafac2.data.naming import ORDER, dated_dims, labels_of
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on
-from tparafac2.io.naming import ORDER, array_of_file, dated_dims, labels_of
+from tparafac2.io.naming import array_of_file
+from tparafac2.result.files import require_hdf5
 from tparafac2.result.layout import CONTENT
 
 if TYPE_CHECKING:
@@ -45,7 +49,8 @@ def read_netcdf(path: Path, dims: Mapping[Mode, str], values: str | None) -> xr.
     return array_of_file(path.name, stack, labels_of(array, found), array.name)
 
 
-def _loaded(path: Path, values: str | None) -> xr.DataArray:
+def open_netcdf(path: Path) -> xr.Dataset:
+    """Open a netCDF file of any format; what it holds is read when it is asked for."""
     import xarray as xr
 
     with path.open("rb") as file:
@@ -53,11 +58,20 @@ def _loaded(path: Path, values: str | None) -> xr.DataArray:
     with blamed_on(path):
         if classic:
             # A file that is mapped to memory and too short would end the process.
-            dataset = xr.open_dataset(path, engine="scipy", mmap=False)
-        else:  # foreign HDF5 files may have dimensions without names
-            dataset = xr.open_dataset(path, engine="h5netcdf", phony_dims="access")
-    with dataset:
-        if dataset.attrs.get("content") == CONTENT:
+            return xr.open_dataset(path, engine="scipy", mmap=False)
+        require_hdf5(path)
+        # Foreign HDF5 files may have dimensions without names.
+        return xr.open_dataset(path, engine="h5netcdf", phony_dims="access")
+
+
+def holds_model(dataset: xr.Dataset) -> bool:
+    """Whether this is what `save` wrote of a fitted model."""
+    return bool(np.array_equal(dataset.attrs.get("content", ""), CONTENT))
+
+
+def _loaded(path: Path, values: str | None) -> xr.DataArray:
+    with open_netcdf(path) as dataset:
+        if holds_model(dataset):
             raise ValueError(f"{path.name!r} holds a fitted model, not data: open it with tparafac2.load.")
         variables = {str(name): variable for name, variable in dataset.data_vars.items()}
         shapes = {name: f"({', '.join(map(str, one.dims))})" for name, one in variables.items()}

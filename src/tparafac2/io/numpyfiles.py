@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Labels, Mode
+from tparafac2.data.naming import ORDER
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on
-from tparafac2.io.naming import ORDER, array_of_file
+from tparafac2.io.naming import array_of_file
 
 if TYPE_CHECKING:
     import xarray as xr
 
+OBJECTS = "Python objects, which are not opened"
+
 _ONLY = "array"  # what an .npy file holds has no name
 
 
-def read_numpy(path: Path, names: Mapping[Mode, str], values: str | None, axes: str | None) -> xr.DataArray:
+def read_numpy(
+    path: Path, names: Mapping[Mode, str], values: str | None, axes: str | Sequence[str] | None
+) -> xr.DataArray:
     """Read an array of three dimensions, and labels if there are any.
 
     Parameters
@@ -32,7 +37,7 @@ def read_numpy(path: Path, names: Mapping[Mode, str], values: str | None, axes: 
         need not be mentioned.
     values : str, optional
         For .npz: name of the array, if there are several.
-    axes : str
+    axes : str, or sequence of str
         What the dimensions are, in their order, for example "rows,columns,time".
 
     Examples
@@ -44,72 +49,103 @@ def read_numpy(path: Path, names: Mapping[Mode, str], values: str | None, axes: 
     >>> X.dims, X.time.values.tolist()
     (('time', 'rows', 'columns'), [2020, 2021])
     """
-    arrays = _loaded(path)
+    found = dict(arrays_in(path))
     if path.suffix.lower() == ".npy" and (names or values):
         raise ValueError(
             f"{path.name!r} holds one array without names: leave out rows=, columns=, time= and values=, or "
             "save labels beside it in an .npz file."
         )
-    shapes = {name: str(array.shape) for name, array in arrays.items()}
+    arrays = {name: array for name, array in found.items() if array is not None}
+    if found and not arrays:
+        raise ValueError(
+            f"{path.name!r} holds {OBJECTS}, as they could run anything: save numbers, for example with "
+            "array.astype(float)."
+        )
+    shapes = {name: f"({OBJECTS})" if array is None else str(array.shape) for name, array in found.items()}
     usable = [name for name, array in arrays.items() if array.ndim == 3 and array.dtype.kind in "biuf"]
     chosen = choose_array(path.name, shapes, usable, values)
     order = _read_axes(path, axes, arrays[chosen].shape)
     stack = arrays[chosen].transpose([order.index(mode) for mode in ORDER])
     sizes = dict(zip(ORDER, stack.shape))
-    labels = {mode: _labels(path, arrays, mode, names.get(mode), sizes[mode]) for mode in MODES}
+    labels = {mode: _labels(path, found, mode, names.get(mode), sizes[mode]) for mode in MODES}
     return array_of_file(path.name, stack, Labels(**labels, names=_distinct(names)), chosen)
 
 
-def _loaded(path: Path) -> dict[str, NDArray[Any]]:
+def arrays_in(path: Path, mmap: bool = False) -> Iterator[tuple[str, NDArray[Any] | None]]:
+    """Names and arrays of a file, one after the other; None for Python objects, which are never opened.
+
+    Parameters
+    ----------
+    path : Path
+        An .npy or .npz file.
+    mmap : bool
+        Leave what an .npy file holds on the disk.
+    """
     with blamed_on(path):
-        found = np.load(path, allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return {_ONLY: found}
-        with found:
-            opened = {name: _opened(found, name) for name in found.files}
-    return {name: array for name, array in opened.items() if array is not None}
+        if path.suffix.lower() == ".npy":
+            yield _ONLY, _opened(lambda: np.load(path, allow_pickle=False, mmap_mode="r" if mmap else None))
+            return
+        with np.load(path, allow_pickle=False) as found:
+            for name in found.files:
+                yield name, _opened(lambda name=name: found[name])  # type: ignore[misc]
 
 
-def _opened(found: Any, name: str) -> NDArray[Any] | None:
-    """One array of an .npz file; None for Python objects, which could run whatever a stranger likes."""
+def _opened(load: Callable[[], Any]) -> NDArray[Any] | None:
     try:
-        return np.asarray(found[name])
+        return np.asarray(load())
     except ValueError as error:
-        if "allow_pickle" in str(error):
-            return None
+        if "allow_pickle" in str(error) or "Python objects" in str(error):
+            return None  # these could run whatever a stranger likes
         raise
 
 
-def _read_axes(path: Path, axes: str | None, shape: tuple[int, ...]) -> list[str]:
-    order = [] if axes is None else [axis.strip() for axis in str(axes).split(",")]
+def _read_axes(path: Path, axes: str | Sequence[str] | None, shape: tuple[int, ...]) -> list[str]:
+    said = axes.split(",") if isinstance(axes, str) else axes or ()
+    order = [str(axis).strip() for axis in said]
     if sorted(order) != sorted(MODES):
-        said = "" if axes is None else f"; got axes={axes!r}"
+        got = "" if axes is None else f"; got axes={axes!r}"
         raise ValueError(
             f"the array in {path.name!r} has shape {shape}: say by axes= which of its dimensions are rows, "
-            f"columns and time, in their order, for example axes='rows,columns,time'{said}."
+            f"columns and time, in their order, for example axes='rows,columns,time'{got}."
         )
     return order
 
 
 def _labels(
-    path: Path, arrays: Mapping[str, NDArray[Any]], mode: Mode, name: str | None, size: int
+    path: Path, found: Mapping[str, NDArray[Any] | None], mode: Mode, name: str | None, size: int
 ) -> NDArray[Any] | None:
-    if name is None and mode not in arrays:
+    if name is None and mode not in found:
         return None
     name = mode if name is None else name
-    if name not in arrays:
+    if name not in found:
         raise ValueError(
-            f"{mode}={name!r} is not an array in {path.name!r}{nearest(name, arrays)} "
-            f"It has {', '.join(map(repr, arrays))} (Python objects are not opened: save labels as text, "
-            "with labels.astype(str))."
+            f"{mode}={name!r} is not an array in {path.name!r}{nearest(name, found)} "
+            f"It has {', '.join(map(repr, found))}."
         )
-    labels = arrays[name]
+    labels = found[name]
+    if labels is None:
+        raise ValueError(
+            f"{name!r} in {path.name!r}, which has the labels of {mode}, holds {OBJECTS}, as they could run "
+            "anything: save labels as text, with labels.astype(str)."
+        )
     if labels.shape != (size,):
         raise ValueError(
             f"{name!r} in {path.name!r} has shape {labels.shape}, but {size} labels of {mode} are needed: "
             "check axes=, or save one label for each."
         )
-    return np.char.decode(labels, "utf-8") if labels.dtype.kind == "S" else labels
+    return _decoded(path, name, labels)
+
+
+def _decoded(path: Path, name: str, labels: NDArray[Any]) -> NDArray[Any]:
+    if labels.dtype.kind != "S":
+        return labels
+    try:
+        return np.char.decode(labels, "utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{name!r} in {path.name!r} holds bytes that are not UTF-8 text: save labels as text, for "
+            "example with numpy.char.decode(labels, 'latin-1')."
+        ) from None
 
 
 def _distinct(names: Mapping[Mode, str]) -> Mapping[Mode, str]:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tparafac2.data import MODES, Table
 from tparafac2.io.endings import require_file
-from tparafac2.io.longtables import Columns, TableOptions, read_parquet_table, read_text_table
+from tparafac2.io.longtables import (
+    Columns,
+    TableOptions,
+    parquet_columns,
+    read_parquet_table,
+    read_text_table,
+)
 from tparafac2.io.netcdf import read_netcdf
 from tparafac2.io.numpyfiles import read_numpy
-from tparafac2.io.textfiles import text_layout
+from tparafac2.io.textfiles import listed, text_layout
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +33,7 @@ def read(
     columns: str | None = None,
     time: str | None = None,
     values: str | None = None,
-    axes: str | None = None,
+    axes: str | Sequence[str] | None = None,
     **options: Unpack[TableOptions],
 ) -> Table | xr.DataArray:
     """Read data for a fit.
@@ -43,10 +49,11 @@ def read(
         netCDF file: names of the dimensions, where they are not plain. Of an .npz file: names of the arrays
         that hold labels, if these are not called rows, columns and time.
     values : str, optional
-        Of a long table: name of the column with the values; lines are counted without it. Else name of the
-        array, if several in the file have three dimensions.
-    axes : str
-        For .npz and .npy: what the dimensions are, for example "rows,columns,time", in any order.
+        Of a long table: name of the column with the values, in which True and False are 1 and 0; lines are
+        counted without it. Else name of the array, if several in the file have three dimensions.
+    axes : str, or sequence of str
+        For .npz and .npy: what the dimensions are, for example "rows,columns,time" or ("time", "rows",
+        "columns").
     **options
         For long tables, `absent`, `duplicates` and `top_columns`, as in `Table`.
 
@@ -58,8 +65,8 @@ def read(
 
     Raises
     ------
-    FileNotFoundError, IsADirectoryError, PermissionError
-        If there is no file, or it may not be read.
+    FileNotFoundError, IsADirectoryError, PermissionError, OSError
+        If there is no file, it may not be read, or it is a pipe or a device.
     ValueError, TypeError
         If what is in it cannot be used; the sentence names the line, as an editor counts.
     ImportError
@@ -104,9 +111,14 @@ def _complete(source: Path, asked: Mapping[str, str | None], is_parquet: bool) -
     lacking = [f"{mode}=" for mode in MODES if asked[mode] is None]
     if lacking:
         # What there is to choose from is what the user needs to see now.
-        found = "" if is_parquet else f" {text_layout(source).describe()}"
+        found = _listed(source) if is_parquet else text_layout(source).describe()
         raise ValueError(
             f"{source.name!r} is a long table: say by {' and '.join(lacking)} which of its columns these are."
-            f"{found}"
+            f" {found}"
         )
     return {role: name for role, name in asked.items() if name is not None}
+
+
+def _listed(source: Path) -> str:
+    names = parquet_columns(source)
+    return f"{source.name!r} has {len(names)} columns: {listed(names)}."

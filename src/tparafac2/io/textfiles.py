@@ -3,7 +3,7 @@
 import csv
 import gzip
 import zlib
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from gzip import GzipFile
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tparafac2.data.lines import shown
-from tparafac2.io.endings import UTF16_MARKS, damaged, text_head
+from tparafac2.io.endings import damaged, encoding_of
 
 _NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
 _SHOWN_COLUMNS = 20
@@ -46,14 +46,30 @@ class TextLayout:
 
     def describe(self) -> str:
         """Say in one sentence what was found."""
-        more = len(self.columns) - _SHOWN_COLUMNS
-        listed = ", ".join(map(shown, self.columns[:_SHOWN_COLUMNS])) + (f" and {more} more" * (more > 0))
-        return f"{self.file!r} has {len(self.columns)} columns separated by {self.separator}: {listed}."
+        names = listed(self.columns)
+        return f"{self.file!r} has {len(self.columns)} columns separated by {self.separator}: {names}."
+
+    @property
+    def n_needed(self) -> int:
+        """How many fields every line must have: separators at the end of the header begin no column."""
+        return max(place for place, name in enumerate(self.columns, start=1) if name or place == 1)
 
     @property
     def separator(self) -> str:
         """What separates columns, as it stands in a sentence."""
         return _NAMES[self.delimiter]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of columns as they stand in a sentence, the first of them where there are many.
+
+    Examples
+    --------
+    >>> listed(["country", "year"])
+    "'country', 'year'"
+    """
+    more = len(names) - _SHOWN_COLUMNS
+    return ", ".join(map(shown, names[:_SHOWN_COLUMNS])) + (f" and {more} more" * (more > 0))
 
 
 def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:
@@ -75,7 +91,7 @@ def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:
     ...     text_layout(Path(folder) / "t.csv").columns
     ('author', 'word, or words', 'year')
     """
-    encoding = "utf-16" if text_head(path).startswith(UTF16_MARKS) else "utf-8-sig"
+    encoding = encoding_of(path)
     headers = {delimiter: _header(path, encoding, delimiter) for delimiter in _NAMES}
 
     def promise(delimiter: str) -> tuple[int, int]:
@@ -99,8 +115,9 @@ def opened_text(path: Path, encoding: str) -> Iterator[TextIO]:
     try:
         with _binary(path) as file, TextIOWrapper(file, encoding, newline="") as text:
             yield text
-    except UnicodeDecodeError:
-        raise ValueError(_not_decoded(path)) from None
+    except UnicodeDecodeError as error:
+        marked = encoding in ("utf-16", "utf-32")
+        raise ValueError(damaged(path, error) if marked else _not_utf8(path)) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(damaged(path, error)) from None
 
@@ -134,6 +151,16 @@ def line_of(path: Path, layout: TextLayout, position: int) -> int:
     return line
 
 
+def first_short(path: Path, layout: TextLayout) -> tuple[int, int] | None:
+    """Position of the first data with fewer fields than the header has names, and how many these are."""
+    try:
+        with opened_text(path, layout.encoding) as file:
+            lengths = (len(record) for _, record in islice(records(file, layout.delimiter), 1, None))
+            return next(((at, n) for at, n in enumerate(lengths) if n < layout.n_needed), None)
+    except csv.Error:  # a field of a hundred thousand letters
+        return None
+
+
 def _header(path: Path, encoding: str, delimiter: str) -> tuple[str, ...]:
     with opened_text(path, encoding) as file:
         try:
@@ -150,7 +177,7 @@ def _binary(path: Path) -> GzipFile | BufferedReader:
     return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
 
 
-def _not_decoded(path: Path) -> str:
+def _not_utf8(path: Path) -> str:
     with _binary(path) as file:
         line = next((number for number, one in enumerate(file, start=1) if not _is_utf8(one)), 1)
     return (

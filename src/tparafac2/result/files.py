@@ -80,6 +80,10 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         raise FileNotFoundError(f"there is no file {str(source)!r}: check the path.")
     if source.is_dir():
         raise ValueError(f"{str(source)!r} is a folder: give the path of a file that Result.save wrote.")
+    if not source.is_file():
+        raise OSError(
+            f"{str(source)!r} is a pipe or a device: give the path of a file that Result.save wrote."
+        )
     dataset = _read(source)
     _require_result(dataset.attrs, source)
     try:
@@ -95,6 +99,17 @@ def load_result(path: str | os.PathLike[str]) -> Result:
             stacklevel=2,
         )
     return result
+
+
+def require_hdf5(path: Path) -> None:
+    """Raise what HDF5 says of a file that cannot be opened.
+
+    Where h5netcdf fails itself it leaves half an object, and when this goes Python prints a traceback.
+    """
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        file.attrs.get("_nc3_strict")
 
 
 def _require_target(target: Path) -> None:
@@ -121,6 +136,7 @@ def _read(source: Path) -> xr.Dataset:
     import xarray as xr
 
     try:
+        require_hdf5(source)
         return xr.load_dataset(source, engine=_ENGINE, decode_cf=False, phony_dims="access")
     except (ImportError, MemoryError, PermissionError):
         raise  # the file is not to blame
