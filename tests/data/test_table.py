@@ -67,7 +67,7 @@ def _lines(cube, has_line, rows, columns, rng):
     return frame.iloc[shuffled]
 
 
-@given(drawn=cubes(), absent=st.sampled_from(["zero", "missing", "columns"]))
+@given(drawn=cubes(), absent=st.sampled_from(["zero", "missing", "columns", "rows"]))
 @settings(deadline=None, max_examples=150)
 def test_cube_comes_back(drawn, absent):
     cube, has_line, rows, columns, _ = drawn
@@ -78,6 +78,8 @@ def test_cube_comes_back(drawn, absent):
     present = has_line.any(axis=1)
     if absent == "missing":
         expected[~has_line] = np.nan
+    if absent == "rows":
+        expected[~has_line.any(axis=2)] = np.nan
     if absent == "columns":
         expected[np.broadcast_to(~present[:, None, :], cube.shape)] = np.nan
         np.testing.assert_array_equal(table.present, present)
@@ -106,7 +108,7 @@ def test_duplicates_are_added_up_or_averaged(drawn, how, parts):
     assert f"({n_repeats:,}) were {'added up' if how == 'sum' else 'averaged'}" in table.describe()
 
 
-@given(drawn=cubes(), count=st.integers(1, 8), absent=st.sampled_from(["zero", "missing", "columns"]))
+@given(drawn=cubes(), count=st.integers(1, 8), absent=st.sampled_from(["zero", "missing", "columns", "rows"]))
 @settings(deadline=None, max_examples=50)
 def test_top_columns_are_those_of_the_whole_table(drawn, count, absent):
     frame = _lines(*drawn)
@@ -203,6 +205,11 @@ def test_table_cannot_be_changed_and_hides_its_inside():
             "columns",
             "2 of 8 combinations are not in the table and were taken as zero, but columns do not exist "
             "at times when they have no line at all (1 of 4 pairs of a column and a time).",
+        ),
+        (
+            "rows",
+            "2 of 8 combinations are not in the table and were taken as zero, but rows were not observed "
+            "at times when they have no line at all (0 of 4 pairs of a row and a time).",
         ),
     ],
 )
@@ -347,7 +354,7 @@ def _refused(frame, error=ValueError, **options):
         ({"rows": ["author"]}, ["rows=['author'] is not a column", "did you mean 'author'?"]),
         ({"rows": "word"}, ["must be different columns", "rows='word', columns='word'"]),
         ({"values": "year"}, ["must be different columns"]),
-        ({"absent": "nan"}, ["absent must be one of 'zero', 'missing', 'columns'; got 'nan'"]),
+        ({"absent": "nan"}, ["absent must be one of 'zero', 'missing', 'columns', 'rows'; got 'nan'"]),
         ({"duplicates": "first"}, ["duplicates must be one of 'error', 'sum', 'mean'; got 'first'"]),
         ({"duplicates": "mean"}, ["needs values="]),
         ({"top_columns": 0}, ["top_columns", "got 0"]),

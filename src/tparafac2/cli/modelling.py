@@ -30,6 +30,14 @@ class Fitting:
         Literal["auto", "exact", "em"],
         typer.Option(help="How missing entries are treated.", rich_help_panel=_FIT),
     ] = "auto"
+    nonnegative_rows: Annotated[
+        bool,
+        typer.Option(
+            "--nonnegative-rows",
+            help="Loadings of the rows are not negative (nntcmf is tcmf with this).",
+            rich_help_panel=_FIT,
+        ),
+    ] = False
     period: Annotated[
         float | None,
         typer.Option(help="Time goes round with this period (smooth models).", rich_help_panel=_FIT),
@@ -52,6 +60,7 @@ def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting)
 
 def _make(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> Decomposition:
     from tparafac2.models import CP, Parafac2, TemporalCMF, TParafac2
+    from tparafac2.penalties import NonNegative
 
     common: dict[str, Any] = {
         "n_starts": fitting.starts,
@@ -60,6 +69,10 @@ def _make(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> D
         "n_jobs": fitting.jobs,
         "missing": fitting.missing,
     }
+    if name == "nntcmf" or (name == "tcmf" and fitting.nonnegative_rows):
+        common["nonnegative_rows"] = True
+    elif fitting.nonnegative_rows:
+        common["penalties_a"] = (NonNegative(),)
     if name not in SMOOTH:
         if smoothness is not None or fitting.period is not None:
             raise ValueError(
@@ -70,4 +83,4 @@ def _make(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> D
     common["period"] = fitting.period
     if name == "tparafac2":
         return TParafac2(rank, smoothness, **common)
-    return TemporalCMF(rank, smoothness, nonnegative_rows=name == "nntcmf", **common)
+    return TemporalCMF(rank, smoothness, **common)

@@ -47,10 +47,11 @@ class Source:
         ),
     ] = None
     absent: Annotated[
-        Literal["zero", "missing", "columns"],
+        Literal["zero", "missing", "columns", "rows"],
         typer.Option(
-            help="Combinations that are not in the table: zero, missing, or (columns) zero, but a column "
-            "without any line at some time is not there then.",
+            help="Combinations that are not in the table: zero; missing; (columns) zero, but a column "
+            "without any line at some time is not there then; (rows) zero, but a row without any line at some time "
+            "was not observed then.",
             rich_help_panel=_DATA,
         ),
     ] = "zero"

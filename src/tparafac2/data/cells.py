@@ -82,6 +82,13 @@ class Cells(NamedTuple):
         present.flags.writeable = False
         return present
 
+    def sampled(self) -> NDArray[np.bool_]:
+        """Tell which rows have a place at each time: (K, I)."""
+        K, I, J = self.shape
+        sampled = np.zeros(K * I, dtype=bool)
+        sampled[self.places // J] = True
+        return sampled.reshape(K, I)
+
     def sparse(self) -> list[Any]:
         """Make K scipy.sparse.csr_array (I, J)."""
         from scipy.sparse import csr_array

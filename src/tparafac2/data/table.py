@@ -15,7 +15,7 @@ from tparafac2.data.labels import Labels, Mode
 from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_times, read_values, shown
 from tparafac2.data.times import hint_of_dates
 
-Absent: TypeAlias = Literal["zero", "missing", "columns"]
+Absent: TypeAlias = Literal["zero", "missing", "columns", "rows"]
 Duplicates: TypeAlias = Literal["error", "sum", "mean"]
 
 _SPARSE_BELOW = 0.1
@@ -40,9 +40,10 @@ class Table:
         first day counts), in any order; times with a zone become UTC.
     values : name of a column of the frame, optional
         Real numbers; NaN says that a value is missing. Without it lines are counted.
-    absent : "zero", "missing" or "columns"
-        What combinations are that the table does not have: zero; missing; or zero, except that a column
-        without any line at some time does not exist then.
+    absent : "zero", "missing", "columns" or "rows"
+        What combinations are that the table does not have: zero; missing; zero, except that a column
+        without any line at some time does not exist then; or zero, except that a row without any line at some
+        time was not observed then (a sample that was not taken, in a table that leaves out zeros).
     duplicates : "error", "sum" or "mean"
         What to do with several lines for the same row, column and time: refuse them, add them up (one
         missing value makes the sum missing), or take the mean of the values that are not missing. Lines that
@@ -93,6 +94,7 @@ class Table:
     _n_lines: int = field(init=False, repr=False)
     _n_repeats: int = field(init=False, repr=False)
     _n_columns: int = field(init=False, repr=False)
+    _sampled: NDArray[np.bool_] | None = field(init=False, repr=False)
     _prepared: tuple[Any, ...] | None = field(init=False, repr=False)
 
     def __post_init__(self, frame: Any) -> None:
@@ -104,6 +106,7 @@ class Table:
         values = np.ones(len(lines)) if self.values is None else read_values(lines[self.values])
         cells = self._joined(rows, columns, time, values)
         n_repeats = len(lines) - len(cells.places)
+        sampled = cells.sampled() if self.absent == "rows" else None  # by all columns, also those left out
         column_labels = columns.labels
         if self.top_columns is not None and self.top_columns < len(column_labels):
             kept = cells.largest_columns(self.top_columns, columns.appearance)
@@ -117,6 +120,7 @@ class Table:
             labels=Labels(rows.labels, column_labels, time.labels, names),
             present=cells.present() if self.absent == "columns" else None,
             _cells=cells,
+            _sampled=sampled,
             _n_lines=len(lines),
             _n_repeats=n_repeats,
             _n_columns=len(columns.labels),
@@ -145,7 +149,8 @@ class Table:
         -------
         list of scipy.sparse.csr_array, or of ndarray
             Sparse if absent combinations are zero, fewer than a tenth are in the table, and no value is
-            missing; else dense, with NaN where a value is missing or a column does not exist.
+            missing; else dense, with NaN where a value is missing, a row was not observed or a column does
+            not exist.
 
         Raises
         ------
@@ -164,7 +169,10 @@ class Table:
             return list(self._prepared)
         if self.absent == "zero" and self.density < _SPARSE_BELOW and not self._cells.has_missing():
             return self._cells.sparse()
-        return list(self._cells.dense(np.nan if self.absent == "missing" else 0.0, self.present))
+        stack = self._cells.dense(np.nan if self.absent == "missing" else 0.0, self.present)
+        if self._sampled is not None:
+            stack[~self._sampled] = np.nan
+        return list(stack)
 
     def with_slices(self, slices: Sequence[Any]) -> Self:
         """Give the same table with other numbers, for example their logarithms.
@@ -220,6 +228,12 @@ class Table:
         found = (
             f"{self.n_absent:,} of {_product(self.shape):,} combinations are not in the table and were taken"
         )
+        if self._sampled is not None:
+            n_away = int(np.count_nonzero(~self._sampled))
+            return (
+                f"{found} as zero, but rows were not observed at times when they have no line at all "
+                f"({n_away:,} of {self._sampled.size:,} pairs of a row and a time)"
+            )
         if self.present is None:
             return f"{found} as {self.absent}"
         n_away = int(np.count_nonzero(~self.present))
