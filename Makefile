@@ -15,7 +15,7 @@ test bench: export MKL_NUM_THREADS := 1
 test bench: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test paper bench lint format types clean
+.PHONY: help demo test docs paper bench lint format types clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ demo: $(VENV)/.runtime ## fit real data (flights from New York) and write the pa
 
 test: lint types ## lint, type check and run all tests (PYTEST_ARGS="-k name" for some)
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
+
+docs: $(VENV)/.dev ## build the site out/docs/index.html, running all its examples, and check its links
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+	$(BIN)/python docs/check_site.py out/docs
 
 paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about half an hour; goes on where it was)
 	$(BIN)/tparafac2 paper --out out/paper
@@ -46,7 +50,7 @@ types: $(VENV)/.dev ## check types
 
 clean: ## remove the virtual environment, caches and output
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find src tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@for python in $(PYTHON); do \

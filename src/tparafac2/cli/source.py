@@ -50,8 +50,8 @@ class Source:
         Literal["zero", "missing", "columns", "rows"],
         typer.Option(
             help="Combinations that are not in the table: zero; missing; (columns) zero, but a column "
-            "without any line at some time is not there then; (rows) zero, but a row without any line at some time "
-            "was not observed then.",
+            "without any line at some time is not there then; (rows) zero, but a row without any line at "
+            "some time was not observed then.",
             rich_help_panel=_DATA,
         ),
     ] = "zero"
