@@ -44,18 +44,22 @@ def test_the_summary_says_what_was_fitted_and_how_it_ended() -> None:
         assert part in text
 
 
-def test_one_line_per_component_names_its_columns_at_both_ends() -> None:
+def test_every_component_names_its_columns_at_both_ends() -> None:
     # Sizes: |a_1| = 5 and |b_k1| = 5 give strengths 5 and 10; component 2 has 1 and 2.
-    lines = [line.strip() for line in make().summary().splitlines() if "component " in line][:2]
-    assert lines == [
-        "component 1: 83% of strength, 5 -> 10; "
-        "1990: cat -0.80, ant 0.60; 2010: bee 0.80, dog 0.40, elk 0.40",
-        "component 2: 17% of strength, 1 -> 2; 1990: elk 1.00; 2010: elk 1.00",
+    lines = make().summary().splitlines()
+    first = next(place for place, line in enumerate(lines) if "component 1:" in line)
+    assert lines[first : first + 6] == [
+        "  component 1: 83% of strength, 5 -> 10",
+        "    1990: cat -0.80, ant 0.60",
+        "    2010: bee 0.80, dog 0.40, elk 0.40",
+        "  component 2: 17% of strength, 1 -> 2",
+        "    1990: elk 1.00",
+        "    2010: elk 1.00",
     ]
 
 
 def test_without_labels_columns_are_numbered() -> None:
-    assert "first: column 2 -0.80, column 0 0.60; last: column 1 0.80" in make(labels=Labels()).summary()
+    assert "first: column 2 -0.80, column 0 0.60\n    last: column 1 0.80" in make(labels=Labels()).summary()
 
 
 def starts(**columns: Any) -> dict[str, Any]:
@@ -159,7 +163,7 @@ def test_ragged_patterns_and_many_kinds_of_labels() -> None:
     time = np.array(["2020-01-01", "NaT"], dtype="datetime64[ns]")
     text = make(B=B, labels=Labels(columns=[0.5, 1, 2, 3, 4], time=time)).summary()
     assert "up to 5 columns" in text
-    assert "2020-01-01: 0.5 1.00; NaT: 2.0 1.00" in text
+    assert "2020-01-01: 0.5 1.00\n    NaT: 2.0 1.00" in text
 
 
 def test_nothing_in_a_label_can_rewrite_the_terminal_or_flood_it() -> None:

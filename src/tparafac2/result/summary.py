@@ -66,10 +66,11 @@ def summary(result: Result) -> str:
     lines += [f"  {name:<{width}}  {text}" for name, text in facts]
     first, last = end_labels(result)
     for one in component_facts(result):
-        lines.append(
-            f"  component {one.component}: {one.share:.0%} of strength, {one.first:.4g} -> {one.last:.4g}; "
-            f"{first}: {one.first_columns}; {last}: {one.last_columns}"
-        )
+        lines += [
+            f"  component {one.component}: {one.share:.0%} of strength, {one.first:.4g} -> {one.last:.4g}",
+            f"    {first}: {one.first_columns}",
+            f"    {last}: {one.last_columns}",
+        ]
     lines += [f"  note: {printable(note)}" for note in result.notes]
     return "\n".join(lines)
 
