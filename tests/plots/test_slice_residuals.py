@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 import xarray as xr
 
+import tparafac2 as tp
 from tparafac2.data import Labels, Table
 from tparafac2.metrics import explained_variance
 from tparafac2.plots import residuals
@@ -110,3 +111,13 @@ def test_slices_can_have_columns_of_their_own():
 def test_other_data_are_refused(other, error, message):
     with pytest.raises(error, match=message):
         residuals(a_result(), other)
+
+
+def test_prepared_data_are_taken_and_raw_ones_refused():
+    X = np.random.default_rng(0).random((4, 6, 5)) + 1
+    prepared = tp.Preparation("log1p", center="columns").apply(X)
+    model = tp.CP(rank=1, n_starts=1, random_state=0).fit(prepared)
+    shares = [residuals(model, data).lines[0].get_ydata() for data in (prepared, prepared.data)]
+    np.testing.assert_array_equal(*shares)
+    with pytest.raises(ValueError, match="give the data prepared as they were for the fit"):
+        residuals(model, X)

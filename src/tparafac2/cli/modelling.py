@@ -30,6 +30,14 @@ class Fitting:
         Literal["auto", "exact", "em"],
         typer.Option(help="How missing entries are treated.", rich_help_panel=_FIT),
     ] = "auto"
+    no_bridge: Annotated[
+        bool,
+        typer.Option(
+            "--no-bridge",
+            help="Columns that were not observed at all at some time did not exist then.",
+            rich_help_panel=_FIT,
+        ),
+    ] = False
     nonnegative_rows: Annotated[
         bool,
         typer.Option(
@@ -68,6 +76,7 @@ def _make(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> D
         "random_state": fitting.seed,
         "n_jobs": fitting.jobs,
         "missing": fitting.missing,
+        "bridge": not fitting.no_bridge,
     }
     if name == "nntcmf" or (name == "tcmf" and fitting.nonnegative_rows):
         common["nonnegative_rows"] = True

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from tparafac2.cli.wording import in_flags
+
 if TYPE_CHECKING:
     from tparafac2.io import Preparation, Prepared
 
@@ -119,7 +121,7 @@ def load(source: Source) -> Loaded:
     prepared = preparation.apply(data)
     about: dict[str, Any] = {"data": str(source.file)}
     if isinstance(data, Table):
-        about["table"] = data.describe()
+        about["table"] = in_flags(data.describe(), {"absent": "--absent"})
     if prepared.describe():
         about["preparation"] = prepared.describe()
     return Loaded(prepared, about)

@@ -76,7 +76,8 @@ class Table:
            [0., 1.]])
     >>> print(table.describe())
     3 lines were counted for 2 times ('year') x 2 rows ('author') x 2 columns ('word'); 5 of 8 combinations
-    are not in the table and were taken as zero.
+    are not in the table and were taken as zero (1 of 4 pairs of a row and a time have no line at all: use
+    absent='rows' if these were not observed).
     """
 
     frame: InitVar[Any]
@@ -234,6 +235,13 @@ class Table:
                 f"{found} as zero, but rows were not observed at times when they have no line at all "
                 f"({n_away:,} of {self._sampled.size:,} pairs of a row and a time)"
             )
+        if self.absent == "zero":
+            sampled = self._cells.sampled()
+            doubt = (
+                f" ({np.count_nonzero(~sampled):,} of {sampled.size:,} pairs of a row and a time have no "
+                "line at all: use absent='rows' if these were not observed)"
+            )
+            return f"{found} as zero{'' if sampled.all() else doubt}"
         if self.present is None:
             return f"{found} as {self.absent}"
         n_away = int(np.count_nonzero(~self.present))

@@ -213,7 +213,10 @@ or Prepared
         return self.result_.reconstruct()  # type: ignore[return-value]
 
     def fitted_values(self) -> FloatArray | list[FloatArray]:
-        """What the model says the data were before they were prepared; else the same as `reconstruct`."""
+        """What the model says the data were before they were prepared; else the same as `reconstruct`.
+
+        After "share" and "clr" these are shares within each row and time: totals were not fitted.
+        """
         return self.result_.fitted_values()  # type: ignore[return-value]
 
     def patterns_at(self, t: Any) -> FloatArray:

@@ -225,7 +225,8 @@ def _package(
 ) -> Result:
     """The chosen run in the user's units, components in order and with settled signs."""
     A, B, C = _factors(model, problem, compressed, run)
-    notes = notes_on_components(model, A, B, C) + notes_on_gaps(intake) + notes_on_starts(model, choice)
+    notes = notes_on_components(model, A, B, C)
+    notes += notes_on_gaps(intake, A.shape[1]) + notes_on_starts(model, choice)
     undetermined = without_strength(model, C)
     if intake.order != tuple(range(intake.n_times)):
         B, C, undetermined = all_times(intake, B, C, undetermined, about["period"])

@@ -6,8 +6,13 @@ from numpy.typing import NDArray
 from tparafac2.data import FloatArray, IncompleteData, Intake
 from tparafac2.models.model import Model, has_term
 from tparafac2.penalties import Static, TemporalSmoothness
-from tparafac2.result.summary import ALIKE
+from tparafac2.result.summary import ALIKE, label_text
 from tparafac2.starts import Choice
+
+_ROWS_PER_COMPONENT = 2
+"""Fewer rows than this at some time cannot tell the components apart with any certainty."""
+
+_SHOWN_TIMES = 3
 
 
 def notes_on_components(model: Model, A: FloatArray, B: FloatArray, C: FloatArray) -> list[str]:
@@ -43,8 +48,8 @@ def without_strength(model: Model, C: FloatArray) -> NDArray[np.bool_]:
     return np.zeros_like(weak) if has_term(model.penalties[1], Static) else np.asarray(weak)
 
 
-def notes_on_gaps(intake: Intake) -> list[str]:
-    """What was never observed, so that nothing but smoothness speaks for it."""
+def notes_on_gaps(intake: Intake, rank: int) -> list[str]:
+    """What was hardly or never observed, so that little but smoothness speaks for it."""
     notes = []
     unseen = intake.n_times - len(intake.order)
     if unseen:
@@ -53,16 +58,32 @@ def notes_on_gaps(intake: Intake) -> list[str]:
             "patterns and strengths there are interpolated in time."
         )
     if intake.coverage is not None:
+        notes += _few_rows(intake, rank)
         present = intake.data.present if isinstance(intake.data, IncompleteData) else None
         bridged = (intake.coverage[list(intake.order)] == 0) & (True if present is None else present)
         if bridged.any():
             columns, pairs = int(bridged.any(axis=0).sum()), int(bridged.sum())
             notes.append(
                 f"{columns} columns were not observed at all at some times ({pairs} pairs of column and "
-                "time, coverage_ 0): no data speak for their weights there, which can be large where the "
+                "time): no data speak for their weights there, which can be large where the "
                 "constraint on the patterns needs them. Use bridge=False if they did not exist then."
             )
     return notes
+
+
+def _few_rows(intake: Intake, rank: int) -> list[str]:
+    n_rows = intake.data.shape[1]
+    seen = np.rint(intake.coverage.max(axis=1) * n_rows).astype(int)  # type: ignore[union-attr]
+    few = np.flatnonzero((seen > 0) & (seen < _ROWS_PER_COMPONENT * rank) & (seen < n_rows))
+    if not len(few):
+        return []
+    labels = intake.labels.coordinate("time", intake.n_times)
+    told = ", ".join(f"{seen[k]} at {label_text(labels[k])}" for k in few[:_SHOWN_TIMES])
+    more = ", ..." * (len(few) > _SHOWN_TIMES)
+    return [
+        f"At {len(few)} of {intake.n_times} times only few of the {n_rows} rows were observed ({told}{more})"
+        ": do not read much into strengths and patterns there."
+    ]
 
 
 def notes_on_starts(model: Model, choice: Choice) -> list[str]:
@@ -76,7 +97,7 @@ def notes_on_starts(model: Model, choice: Choice) -> list[str]:
             "raise max_iter to see where they end."
         )
     alike = int(np.count_nonzero(matches >= ALIKE * matches[choice.chosen]))
-    if model.is_unique and not choice.reasons and 2 * alike < count:
+    if model.is_unique and not choice.reasons and count > 1 and 2 * alike <= count:
         notes.append(
             f"Only {alike} of {count} starts ended with these components: do not build on details before "
             "more starts agree (raise n_starts, or try a lower rank)."

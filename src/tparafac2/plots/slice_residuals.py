@@ -13,6 +13,7 @@ from tparafac2.plots.showing import canvas
 from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result
 from tparafac2.plots.time_axis import draw_time, time_axis, time_cells
+from tparafac2.preparing import Prepared
 from tparafac2.result import Result
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _MANY = 60
+_OTHER_DATA = 1e-3  # rounding is far below
 
 
 def residuals(model: object, X: Any, *, ax: Axes | None = None) -> Axes:
@@ -31,8 +33,8 @@ def residuals(model: object, X: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted model or Result
-    X : ndarray (K, I, J), list of K arrays or sparse matrices, xarray.DataArray, or Table
-        The data that the model was fitted to.
+    X : ndarray (K, I, J), list of K arrays or sparse matrices, xarray.DataArray, Table, or Prepared
+        The data that the model was fitted to, prepared as they were then.
     ax : matplotlib Axes, optional
         Where to draw; by default in a new figure, which is the result's ``figure``.
 
@@ -50,10 +52,15 @@ def residuals(model: object, X: Any, *, ax: Axes | None = None) -> Axes:
     True
     """
     result = as_result(model)
-    errors, sizes = _squares(result, X)
+    errors, sizes = _squares(result, X.data if isinstance(X, Prepared) else X)
     axis = time_axis(result)
     shares = _share(errors, sizes)[axis.order]
     overall = float(_share(errors.sum(keepdims=True), sizes.sum(keepdims=True))[0])
+    if result.preparation is not None and abs(1 - result.explained_variance - overall) > _OTHER_DATA:
+        raise ValueError(
+            f"X is not what the model was fitted to, of which it left {1 - result.explained_variance:.3g} "
+            f"unexplained, and of this {overall:.3g}: give the data prepared as they were for the fit."
+        )
     with canvas(ax, 12, 5.5) as target:
         colour = line_look(0)["color"]
         target.plot(

@@ -200,9 +200,9 @@ def _starts(result: Result) -> Iterator[Fact]:
         return
     if np.isfinite(relative).any():
         text += f" The least alike matches by {np.nanmin(relative):.2f}, where 1 is the same."
-    if 2 * alike < count:
+    if 2 * alike <= count:
         text += " Do not build on details before more starts agree."
-    yield Fact("plain" if 2 * alike >= count else "warning", f"{alike} of {count}", text)
+    yield Fact("plain" if 2 * alike > count else "warning", f"{alike} of {count}", text)
 
 
 def _chosen(result: Result) -> int:

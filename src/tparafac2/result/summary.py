@@ -179,7 +179,7 @@ def end_labels(result: Result) -> tuple[str, str]:
     name = printable(result.labels.names["time"])
     # A date speaks for itself; a number needs to be told what it counts.
     unit = "" if name == "time" or result.labels.time.dtype.kind not in "iuf" else f"{name} "
-    return f"{unit}{_label_text(result.labels.time[0])}", f"{unit}{_label_text(result.labels.time[-1])}"
+    return f"{unit}{label_text(result.labels.time[0])}", f"{unit}{label_text(result.labels.time[-1])}"
 
 
 def printable(text: object) -> str:
@@ -202,11 +202,19 @@ def _shares(normalised: NormalisedFactors) -> NDArray[np.float64]:
 def _largest_columns(pattern: NDArray[np.float64], labels: NDArray[Any] | None) -> str:
     sizes = np.abs(pattern)
     largest = [j for j in np.argsort(-sizes, kind="stable")[:_SHOWN_COLUMNS] if sizes[j] > 0]
-    names = [f"column {j}" if labels is None else _label_text(labels[j]) for j in largest]
+    names = [f"column {j}" if labels is None else label_text(labels[j]) for j in largest]
     return ", ".join(f"{name} {pattern[j]:.2f}" for name, j in zip(names, largest)) or "none"
 
 
-def _label_text(label: Any) -> str:
+def label_text(label: Any) -> str:
+    """Write a label for the terminal: dates without needless zeros, nothing too long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> label_text(np.datetime64("2020-01-01T00:00:00")), label_text(3)
+    ('2020-01-01', '3')
+    """
     is_date = isinstance(label, np.datetime64)
     text = printable(np.datetime_as_string(label, unit="auto") if is_date else label)
     return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 3]}..."
@@ -218,6 +226,12 @@ def _starts_text(starts: dict[str, Column]) -> str:
     if "objective" in starts and count:
         agreeing = int(np.count_nonzero(_agree(starts)))
         parts.append(f"{agreeing} with the chosen objective (to {SAME_OBJECTIVE:.0e})")
+    if "fms_to_chosen" in starts and count > 1:
+        matches = starts["fms_to_chosen"].astype(np.float64)
+        chosen = np.flatnonzero(starts.get("chosen", np.zeros(0)))
+        own = matches[chosen[0]] if len(chosen) else 1.0  # less than 1 if a component vanished
+        alike = int(np.count_nonzero(matches >= ALIKE * own))
+        parts.append(f"{alike} with its components (match of {ALIKE} or more)")
     for word in ("converged", "degenerate"):
         if word in starts:
             parts.append(f"{np.count_nonzero(starts[word])} {word}")
