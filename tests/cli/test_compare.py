@@ -60,6 +60,14 @@ def test_what_was_assumed_is_said(table, tmp_path):
     assert json.loads(fitted.stdout)["data"] == str(table)
 
 
+def test_notes_are_told_beside_the_table(table):
+    asked = ["compare", table, *NAMES, *FAST, "--rank", "2", "--model", "tcmf"]
+    note = "Without further constraints the components are not unique: only their span is determined."
+    assert run(*asked).stdout.splitlines()[-1] == f"tcmf rank 2: {note}"
+    (line,) = json.loads(run(*asked, "--json").stdout)["models"]
+    assert note in line["notes"]
+
+
 def test_smoothness_is_for_the_smooth_models_beside_others(table):
     both = ["--model", "cp", "--model", "tparafac2", "--smoothness", "1e-3", "--smoothness", "1e-2"]
     ended = run("compare", table, *NAMES, *FAST, "--rank", "1", *both, "--period", "9", "--json")

@@ -14,6 +14,7 @@ from tparafac2.cli.modelling import MODEL_NAMES, SMOOTH, Fitting, make_model
 from tparafac2.cli.options import takes
 from tparafac2.cli.source import Source, check_source, load
 from tparafac2.cli.termination import Terminated
+from tparafac2.cli.wording import in_flags
 
 if TYPE_CHECKING:
     from tparafac2.models.estimators import Decomposition
@@ -54,7 +55,8 @@ def compare(request: Request) -> None:
     lines = _finished(models, loaded.prepared.data)
     if not lines:
         raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
-    typer.echo(_as_json(lines, loaded.about) if request.as_json else _as_text(lines))
+    notes = {line["model"]: [in_flags(note) for note in models[line["model"]].notes_] for line in lines}
+    typer.echo(_as_json(lines, notes, loaded.about) if request.as_json else _as_text(lines, notes))
     if len(lines) < len(models):
         say(f"interrupted: {len(lines)} of {len(models)} models were fitted.")
         raise typer.Exit(ExitCode.INTERRUPTED)
@@ -75,17 +77,22 @@ def _finished(models: Mapping[str, Decomposition], data: Any) -> list[dict[str, 
     return lines
 
 
-def _as_text(lines: Sequence[Mapping[str, Any]]) -> str:
+def _as_text(lines: Sequence[Mapping[str, Any]], notes: Mapping[str, Sequence[str]]) -> str:
     import pandas as pd
 
-    return str(pd.DataFrame(lines).to_string(index=False, float_format=lambda number: f"{number:.4g}"))
+    table = pd.DataFrame(lines).to_string(index=False, float_format=lambda number: f"{number:.4g}")
+    told = [f"{label}: {note}" for label, sentences in notes.items() for note in sentences]
+    return "\n".join([table, *([""] if told else []), *told])
 
 
-def _as_json(lines: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> str:
+def _as_json(
+    lines: Sequence[Mapping[str, Any]], notes: Mapping[str, Sequence[str]], about: Mapping[str, Any]
+) -> str:
     import pandas as pd
 
     models = json.loads(pd.DataFrame(lines).to_json(orient="records"))  # NaN becomes null
-    return json.dumps({**about, "models": models}, indent=2)
+    told = [{**one, "notes": notes[one["model"]]} for one in models]
+    return json.dumps({**about, "models": told}, indent=2)
 
 
 def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
