@@ -1,5 +1,7 @@
 """Arrays from netCDF and NumPy files, and what is refused."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -265,3 +267,16 @@ def test_any_label_comes_back(tmp_path, labels):
     assert read(tmp_path / "x.npz", axes="time,rows,columns").rows.values.tolist() == labels
     _dataset().assign_coords(author=labels).to_netcdf(tmp_path / "x.nc", engine="h5netcdf")
     assert read(tmp_path / "x.nc").author.values.tolist() == labels
+
+
+def test_labels_that_nobody_asked_for_are_hinted_at(tmp_path):
+    arrays = {"counts": np.ones((3, 4, 2)), "who": list("abc"), "months": [1, 5], "kind": list("xxyy")}
+    np.savez(tmp_path / "x.npz", **arrays)
+    asked = {"axes": "rows,columns,time"}
+    with pytest.warns(UserWarning, match=r"say rows='who', time='months' to use them"):
+        read(tmp_path / "x.npz", **asked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path / "x.npz", **asked, rows="who", time="months")
+        np.savez(tmp_path / "x.npz", counts=np.ones((3, 4, 4)), who=list("abcd"))
+        read(tmp_path / "x.npz", **asked)

@@ -331,7 +331,8 @@ def test_unknown_option_and_options_of_tables_for_arrays(written, tmp_path):
 
 
 def test_parquet_says_what_to_install(written, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
     assert "pip install pyarrow" in _refused(written(b"PAR1....PAR1", "t.parquet"), ImportError)
 
 

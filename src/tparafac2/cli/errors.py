@@ -4,7 +4,7 @@ import errno
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
@@ -63,7 +63,7 @@ class PlainSpoken(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
         try:
-            with terminable(), _plain_warnings():
+            with terminable(), _plain_warnings(lambda: flags_of(self.commands.get(ctx.invoked_subcommand))):
                 return super().invoke(ctx)
         except (typer.Exit, typer.Abort):
             raise
@@ -125,12 +125,15 @@ def _stop_workers() -> None:
 
 
 @contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Show warnings as sentences, each once, without the place in our code where they arose."""
+def _plain_warnings(flags: Callable[[], dict[str, str]]) -> Iterator[None]:
+    """Show warnings as sentences, each once, without the place in our code where they arose.
+
+    Which command runs, and so its flags, is known only when it does.
+    """
     said = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        sentence = _NO_GLYPH if str(message).startswith("Glyph ") else in_flags(str(message))
+        sentence = _NO_GLYPH if str(message).startswith("Glyph ") else in_flags(str(message), flags())
         if sentence not in said:
             said.add(sentence)
             say(sentence, "Warning", "bold yellow")

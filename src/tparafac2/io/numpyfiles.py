@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,30 @@ def read_numpy(
     stack = arrays[chosen].transpose([order.index(mode) for mode in ORDER])
     sizes = dict(zip(ORDER, stack.shape))
     labels = {mode: _labels(path, found, mode, names.get(mode), sizes[mode]) for mode in MODES}
+    _hint_at_labels(path, arrays, {mode: sizes[mode] for mode in MODES if labels[mode] is None})
     return array_of_file(path.name, stack, Labels(**labels, names=_distinct(names)), chosen)
+
+
+def _hint_at_labels(path: Path, arrays: Mapping[str, NDArray[Any]], sizes: Mapping[Mode, int]) -> None:
+    """Warn if a dimension has no labels, but one array beside has its length, as uneven months may."""
+    told = []
+    for mode, size in sizes.items():
+        if size in [other for one, other in sizes.items() if one != mode]:
+            continue  # it might be of either
+        fitting = [name for name, array in arrays.items() if array.shape == (size,) and _all_differ(array)]
+        if len(fitting) == 1:
+            told.append(f"{mode}={fitting[0]!r}")
+    if told:
+        warnings.warn(
+            f"{path.name!r} has arrays of the lengths of dimensions that have no labels: say "
+            f"{', '.join(told)} to use them.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _all_differ(array: NDArray[Any]) -> bool:
+    return len(np.unique(array)) == len(array)
 
 
 def arrays_in(path: Path, mmap: bool = False) -> Iterator[tuple[str, NDArray[Any] | None]]:
