@@ -21,6 +21,7 @@ def choice(matches, objectives=None, converged=True, reasons=None):
         "objective": np.ones(count) if objectives is None else np.array(objectives),
         "fms_to_chosen": np.array(matches),
         "converged": np.full(count, converged),
+        "chosen": np.arange(count) == 0,
     }
     return Choice(0, table, reasons or {})
 

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tparafac2.models.conventions import ConvergenceWarning
+from tparafac2.result.agreement import count_same_objective
 from tparafac2.solver import Status
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tparafac2.models.estimators import Decomposition
-
-_SAME = 1e-6
 
 
 def compare_models(models: Mapping[str, Decomposition], data: Any, **fit: Any) -> pd.DataFrame:
@@ -74,7 +73,7 @@ def compared(models: Mapping[str, Decomposition], data: Any, **fit: Any) -> Iter
             "explained_variance": model.explained_variance_,
             "converged": model.converged_,
             "iterations": model.n_iter_,
-            "same_objective": int((starts["objective"] <= model.objective_ * (1 + _SAME)).sum()),
+            "same_objective": count_same_objective(model.result_.starts),
             "starts": len(starts),
             "agreement": float(starts["fms_to_chosen"].median()),
             "degenerate": int(starts["degenerate"].sum()),

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from tparafac2.data import FloatArray, IncompleteData, Intake
 from tparafac2.models.model import Model, has_term
 from tparafac2.penalties import Static, TemporalSmoothness
-from tparafac2.result.summary import ALIKE, label_text
+from tparafac2.result.agreement import count_alike
+from tparafac2.result.summary import label_text
 from tparafac2.starts import Choice
 
 _ROWS_PER_COMPONENT = 2
@@ -88,7 +89,7 @@ def _few_rows(intake: Intake, rank: int) -> list[str]:
 
 def notes_on_starts(model: Model, choice: Choice) -> list[str]:
     """Signs that the chosen start may not be the minimum: lower ones passed over, or few that agree."""
-    objective, matches = choice.table["objective"], choice.table["fms_to_chosen"]
+    objective = choice.table["objective"]
     count, notes = len(objective), []
     lower = (objective < objective[choice.chosen] * (1 - 1e-6)) & ~choice.table["converged"]
     if lower.any():
@@ -96,8 +97,8 @@ def notes_on_starts(model: Model, choice: Choice) -> list[str]:
             f"{int(lower.sum())} of {count} starts had a lower objective when they reached max_iter: "
             "raise max_iter to see where they end."
         )
-    alike = int(np.count_nonzero(matches >= ALIKE * matches[choice.chosen]))
-    if model.is_unique and not choice.reasons and count > 1 and 2 * alike <= count:
+    alike = count_alike(choice.table)
+    if model.is_unique and not choice.reasons and count > 1 and 0 < 2 * alike <= count:
         notes.append(
             f"Only {alike} of {count} starts ended with these components: do not build on details before "
             "more starts agree (raise n_starts, or try a lower rank)."

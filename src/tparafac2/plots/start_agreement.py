@@ -11,7 +11,7 @@ from tparafac2.plots.showing import canvas
 from tparafac2.plots.style import open_frame
 from tparafac2.plots.subject import as_result
 from tparafac2.result import Result
-from tparafac2.result.summary import SAME_OBJECTIVE
+from tparafac2.result.agreement import SAME_OBJECTIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

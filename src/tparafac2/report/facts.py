@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.result import Result
+from tparafac2.result.agreement import ALIKE, chosen_start, count_alike, count_same_objective, likeness
 from tparafac2.result.moments import gaps, timeline
-from tparafac2.result.summary import ALIKE, SAME_OBJECTIVE
 
 Tone = Literal["good", "plain", "warning"]
 
@@ -180,8 +180,7 @@ def _ending(result: Result) -> Iterator[Fact]:
 def _starts(result: Result) -> Iterator[Fact]:
     if not {"fms_to_chosen", "objective"} <= set(result.starts) or not len(result.starts["objective"]):
         return
-    matches, objectives = (result.starts[name].astype(np.float64) for name in ("fms_to_chosen", "objective"))
-    count = len(matches)
+    count = len(result.starts["objective"])
     if count == 1:
         yield Fact(
             "plain",
@@ -189,11 +188,8 @@ def _starts(result: Result) -> Iterator[Fact]:
             "only, so nothing tells whether another would have found the same: use several.",
         )
         return
-    chosen = _chosen(result)
-    # A component that vanished matches nothing, not even itself.
-    relative = matches / matches[chosen] if matches[chosen] > 0 else matches
-    alike = int(np.count_nonzero(relative >= ALIKE))
-    same = int(np.count_nonzero(np.isclose(objectives, objectives[chosen], rtol=SAME_OBJECTIVE, atol=0.0)))
+    relative, alike = likeness(result.starts), count_alike(result.starts)
+    same = count_same_objective(result.starts)
     text = f"starts ended with these components (match of {ALIKE} or better), and {same} with this objective."
     if alike == count:
         yield Fact("good", f"{alike} of {count}", text)
@@ -205,14 +201,9 @@ def _starts(result: Result) -> Iterator[Fact]:
     yield Fact("plain" if 2 * alike > count else "warning", f"{alike} of {count}", text)
 
 
-def _chosen(result: Result) -> int:
-    chosen = np.flatnonzero(result.starts.get("chosen", np.zeros(0)))
-    return int(chosen[0]) if len(chosen) else int(np.argmin(result.starts["objective"]))
-
-
 def _cancelling(result: Result) -> Iterator[Fact]:
     degenerate = result.starts.get("degenerate", np.zeros(0))
-    if "objective" in result.starts and len(degenerate) and degenerate[_chosen(result)]:
+    if "objective" in result.starts and len(degenerate) and degenerate[chosen_start(result.starts)]:
         yield Fact(
             "warning",
             "degenerate",

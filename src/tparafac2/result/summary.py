@@ -7,14 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.result.agreement import ALIKE, SAME_OBJECTIVE, count_alike, count_same_objective
 from tparafac2.result.moments import gaps, timeline
 from tparafac2.result.record import Column, NormalisedFactors, Result
-
-SAME_OBJECTIVE = 1e-6
-"""Starts whose objectives differ by less than this, relatively, count as agreeing."""
-
-ALIKE = 0.99
-"""Starts whose components match those of the chosen one at least so well have found the same."""
 
 _EVEN = 1e-6
 _SHOWN_COLUMNS = 3
@@ -224,14 +219,9 @@ def _starts_text(starts: dict[str, Column]) -> str:
     count = len(next(iter(starts.values())))
     parts = []
     if "objective" in starts and count:
-        agreeing = int(np.count_nonzero(_agree(starts)))
-        parts.append(f"{agreeing} with the chosen objective (to {SAME_OBJECTIVE:.0e})")
-    if "fms_to_chosen" in starts and count > 1:
-        matches = starts["fms_to_chosen"].astype(np.float64)
-        chosen = np.flatnonzero(starts.get("chosen", np.zeros(0)))
-        own = matches[chosen[0]] if len(chosen) else 1.0  # less than 1 if a component vanished
-        alike = int(np.count_nonzero(matches >= ALIKE * own))
-        parts.append(f"{alike} with its components (match of {ALIKE} or more)")
+        parts.append(f"{count_same_objective(starts)} with the chosen objective (to {SAME_OBJECTIVE:.0e})")
+    if {"objective", "fms_to_chosen"} <= set(starts) and count > 1:
+        parts.append(f"{count_alike(starts)} with its components (match of {ALIKE} or more)")
     for word in ("converged", "degenerate"):
         if word in starts:
             parts.append(f"{np.count_nonzero(starts[word])} {word}")
@@ -279,10 +269,3 @@ def _time_text(result: Result) -> str:
     if result.period is not None:
         parts.append(f"goes round with period {result.period:.6g}{unit}")
     return "; ".join(parts)
-
-
-def _agree(starts: dict[str, Column]) -> NDArray[np.bool_]:
-    objectives = starts["objective"].astype(np.float64)
-    chosen = np.flatnonzero(starts.get("chosen", np.zeros(0)))
-    reference = objectives[chosen[0]] if len(chosen) else np.fmin.reduce(objectives)
-    return np.asarray(np.isclose(objectives, reference, rtol=SAME_OBJECTIVE, atol=0.0))
