@@ -28,7 +28,7 @@ test: lint types ## lint, type check and run all tests (PYTEST_ARGS="-k name" fo
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
 
 docs: $(VENV)/.dev ## build the site out/docs/index.html, running all its examples, and check its links
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs
 	$(BIN)/python docs/check_site.py out/docs
 
 paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about half an hour; goes on where it was)
