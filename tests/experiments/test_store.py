@@ -1,5 +1,6 @@
 import json
 import os
+import sys
 import time
 
 import pytest
@@ -168,3 +169,29 @@ def test_scores_that_cannot_be_are_noticed(store, score):
     path.write_text(json.dumps(record))
     with pytest.raises(ValueError, match="a sensible fms"):
         store.read()
+
+
+def test_a_run_that_begins_at_any_moment_of_another_does_not_disturb_it(tmp_path):
+    """At each line of the opening in turn, another process is let in and opens the same folder."""
+    opened_meanwhile = 0
+    while opened_meanwhile == len(list(tmp_path.iterdir())):
+        folder = tmp_path / str(opened_meanwhile)
+        lines = iter(range(opened_meanwhile, -1, -1))
+
+        def step(frame, event, argument, folder=folder, lines=lines):
+            if not frame.f_code.co_filename.endswith(("experiments/store.py", "tparafac2/files.py")):
+                return None
+            if event == "line" and next(lines, None) == 0:
+                sys.settrace(None)
+                Store(folder, PLAN.protocol)
+            return step
+
+        before = sys.gettrace()
+        sys.settrace(step)
+        try:
+            Store(folder, PLAN.protocol)
+        finally:
+            sys.settrace(before)
+        opened_meanwhile += next(lines, None) is None
+        assert not [path for path in folder.rglob("*") if UNFINISHED in path.name or "writable" in path.name]
+    assert opened_meanwhile > 30

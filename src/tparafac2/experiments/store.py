@@ -2,8 +2,10 @@
 
 import json
 import os
+import secrets
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,12 +57,14 @@ class Store:
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"{self.folder} is a file: give the path of a folder for the results.")
         note = self.folder / "protocol.json"
+        # Looked for before the note: another run that begins now writes its note before all else.
+        occupied = self.folder.exists() and any(_visible(self.folder))
         begun = any(self._records.rglob("*.json"))
         if note.exists() and begun:
             _require_same(note, self.protocol)
         elif note.exists():
             _protocol(note)  # ours, but nothing came of it: other settings may take its place
-        elif self.folder.exists() and any(_visible(self.folder)):
+        elif occupied:
             raise ValueError(
                 f"the folder {self.folder} is not empty, and there is no {note.name} in it: these "
                 "experiments did not make it. Give a new or an empty folder."
@@ -72,9 +76,7 @@ class Store:
             with written_whole(note) as unfinished:
                 unfinished.write_text(json.dumps(content, indent=1) + "\n")
         self._records.mkdir(exist_ok=True)
-        with written_whole(self._records / ".writable") as probe:  # found out now, not after hours of work
-            probe.touch()
-        (self._records / ".writable").unlink()
+        _require_writable(self._records)
         self._sweep()
 
     def read(self) -> dict[Task, Record]:
@@ -134,8 +136,9 @@ class Store:
     def _sweep(self) -> None:
         """Remove what killed processes left unfinished; what is younger may belong to one that lives."""
         for path in self._records.rglob(f".*{UNFINISHED}*"):
-            if time.time() - path.stat().st_mtime > _MINUTE:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # its process lives, or another sweeps, too
+                if time.time() - path.stat().st_mtime > _MINUTE:
+                    path.unlink()
 
 
 def read_protocol(folder: Path) -> Protocol:
@@ -170,6 +173,16 @@ def _require_same(note: Path, protocol: Protocol) -> None:
             f"the results in {note.parent} were made by other settings, as {note} says: "
             f"{'; '.join(differences)}. Give another folder, or the same settings to go on there."
         )
+
+
+def _require_writable(folder: Path) -> None:
+    """Find out now, not after hours of work; other runs may be asking the same."""
+    probe = folder / f".{secrets.token_hex(8)}{UNFINISHED}"
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OSError(error.errno, os.strerror(error.errno or 0), str(folder)) from error
 
 
 def _visible(folder: Path) -> Iterator[str]:
