@@ -20,6 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 ROOMS = (
     "files",
+    "compiling",
     "data",
     "preparing",
     "penalties",

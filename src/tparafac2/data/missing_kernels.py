@@ -4,30 +4,24 @@ Times and columns are one axis, so that every inner loop runs over many neighbou
 of a number with itself, which NaN alone fails, is vectorised too.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from tparafac2 import compiling
 
 _BLOCK = 512  # columns worked on at a time
 
-# No `nnan`: NaN is what these loops look for.
+# No `nnan`: NaN is what these loops look for. Here, because the cache on disk is renewed when this file
+# changes, and no other.
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
     "error_model": "numpy",
 }
-
-
-def kernel(function: Any) -> Any:
-    """Compile a function that Python calls; kept on disk between runs."""
-    return njit(cache=True, **_OPTIONS)(function)
-
-
-def part(function: Any) -> Any:
-    """Compile a function that only kernels call."""
-    compiler: Any = njit
-    return compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+kernel = partial(compiling.kernel, options=_OPTIONS)
+part = partial(compiling.part, options=_OPTIONS)
 
 
 @part

@@ -9,10 +9,12 @@ and dual never need arrays of their own between inner iterations: aux = S T and 
 is not known (between outer iterations, or nearly collinear patterns) aux is explicit, in `Y`.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tparafac2 import compiling
 
 # No `nnan`/`ninf`: a start that overflows must be seen as not finite, not optimised away.
 _FAST = {"reassoc", "contract", "arcp", "nsz"}
@@ -25,18 +27,10 @@ UNSWEPT = 2  # left in `explicit` where the sweep of the last inner iteration is
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+# Here, because the cache on disk is renewed when this file changes, and no other.
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": _FAST, "error_model": "numpy"}
-
-
-def kernel(function: Any) -> Any:
-    """Compile a function that Python calls; kept on disk between runs."""
-    return njit(cache=True, **_OPTIONS)(function)
-
-
-def part(function: Any) -> Any:
-    """Compile a function that only kernels call: without a way in from Python it compiles faster."""
-    compiler: Any = njit
-    return compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+kernel = partial(compiling.kernel, options=_OPTIONS)
+part = partial(compiling.part, options=_OPTIONS)
 
 
 class Evolving(NamedTuple):
