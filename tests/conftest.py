@@ -6,13 +6,19 @@ import os
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tparafac2 import synthetic
 
-settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+# The gate draws the same examples every time; `make fuzz` looks for new ones, and what it finds becomes an
+# explicit @example.
+# Machines may be busy, and examples may share a folder: they write what they read.
+BASE = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+settings.register_profile("gate", BASE, derandomize=True, database=None)
+settings.register_profile("fuzz", BASE, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 
 def read_only(data):

@@ -12,7 +12,7 @@ from tparafac2 import metrics
 DEFINITIONS = ["stacked", "slicewise", "scaled"]
 MODES = ["A", "B", "C", "AB", "AC", "BC", "ABC"]
 
-some = settings(deadline=None, max_examples=40)
+some = settings(max_examples=40)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -57,7 +57,7 @@ def _assert_same_data(sparse: SparseData, X: np.ndarray, seed: int, tol: float =
     by=st.sampled_from(["deviation", "norm"]),
     size=st.sampled_from([1e-140, 1.0, 1e140]),
 )
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_centred_and_scaled_data_equal_the_dense_ones(
     seed: int, shape: tuple[int, int, int], centre: str, over: str, scale: str, by: str, size: float
 ) -> None:
@@ -75,7 +75,7 @@ def test_centred_and_scaled_data_equal_the_dense_ones(
 @given(
     seed=st.integers(0, 1000), shape=st.tuples(SIZES, SIZES, SIZES), by=st.sampled_from(["deviation", "norm"])
 )
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_rows_and_columns_can_be_scaled_in_turn(seed: int, shape: tuple[int, int, int], by: str) -> None:
     X = _filled(seed, shape)
     slices = _sparse(X)
@@ -87,7 +87,7 @@ def test_rows_and_columns_can_be_scaled_in_turn(seed: int, shape: tuple[int, int
 
 
 @given(seed=st.integers(0, 1000), shape=st.tuples(SIZES, SIZES, SIZES))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_any_rank_one_table_can_be_taken_off(seed: int, shape: tuple[int, int, int]) -> None:
     rng = np.random.default_rng(seed)
     X = _filled(seed, shape)

@@ -17,7 +17,7 @@ def _problem(seed: int, n: int, R: int, shape: tuple[int, int, int]) -> tuple[np
 
 
 @given(seed=st.integers(0, 1000), n=SIZES, R=SIZES, shape=st.tuples(SIZES, SIZES, SIZES))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_products_equal_einsum(seed: int, n: int, R: int, shape: tuple[int, int, int]) -> None:
     X, At, W = _problem(seed, n, R, shape)
     data = DenseData.from_slices(X)

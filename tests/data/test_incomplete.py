@@ -31,7 +31,7 @@ CASES = given(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @CASES
 def test_em_products_are_those_of_data_filled_by_the_model(seed, share, dtype):
     holed, mask, (At, B, C) = draw(seed, share, dtype)
@@ -45,7 +45,7 @@ def test_em_products_are_those_of_data_filled_by_the_model(seed, share, dtype):
         check(F[i], np.einsum("rkj,ikj->ri", W[i].astype(float), filled), dtype)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @CASES
 def test_exact_products_are_sums_over_what_was_observed(seed, share, dtype):
     holed, mask, (At, B, _) = draw(seed, share, dtype)
@@ -59,7 +59,7 @@ def test_exact_products_are_sums_over_what_was_observed(seed, share, dtype):
     check(data.row_grams(B), np.einsum("nrkj,nskj,ikj->nirs", *(B.astype(float),) * 2, mask), dtype)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @CASES
 def test_errors_are_summed_over_what_was_observed(seed, share, dtype):
     holed, mask, (At, B, _) = draw(seed, share, dtype)

@@ -46,7 +46,7 @@ ARRAYS = hnp.arrays(
 
 
 @given(X=ARRAYS, how=st.sampled_from(["fortran", "strided", "reversed", "swapped", "rotated"]))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_any_memory_order_gives_the_same_data(X: np.ndarray, how: str) -> None:
     plain, disguised = take_in(X).data, take_in(_disguise(X, how)).data
     assert disguised.scale == pytest.approx(plain.scale, rel=1e-15)
@@ -55,7 +55,7 @@ def test_any_memory_order_gives_the_same_data(X: np.ndarray, how: str) -> None:
 
 
 @given(X=ARRAYS)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_list_equals_array_and_neither_is_changed(X: np.ndarray) -> None:
     before = X.copy()
     stacked, listed, nested = take_in(X).data, take_in(list(X)).data, take_in(X.tolist()).data
@@ -183,7 +183,7 @@ def _labelled(order: tuple[str, ...] = ("year", "author", "word")) -> xr.DataArr
 
 
 @given(order=st.permutations(["year", "author", "word"]))
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 def test_labels_make_the_round_trip(order: list[str]) -> None:
     data, labels = take_in(_labelled(tuple(order)))[:2]
     assert data.shape == (2, 3, 4)

@@ -42,7 +42,7 @@ SHAPES = st.one_of(st.tuples(SIZES, SIZES, SIZES), st.tuples(SIZES, st.integers(
     share=st.sampled_from([0.02, 0.3, 1.0]),
     form=st.sampled_from(FORMATS),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_everything_equals_the_dense_data(
     seed: int, n: int, R: int, shape: tuple[int, int, int], share: float, form: str
 ) -> None:

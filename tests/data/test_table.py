@@ -68,7 +68,7 @@ def _lines(cube, has_line, rows, columns, rng):
 
 
 @given(drawn=cubes(), absent=st.sampled_from(["zero", "missing", "columns", "rows"]))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_cube_comes_back(drawn, absent):
     cube, has_line, rows, columns, _ = drawn
     frame = _lines(*drawn)
@@ -96,7 +96,7 @@ def test_cube_comes_back(drawn, absent):
 
 
 @given(drawn=cubes(), how=st.sampled_from(["sum", "mean"]), parts=st.integers(2, 4))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_duplicates_are_added_up_or_averaged(drawn, how, parts):
     cube, *_, rng = drawn
     whole = _lines(*drawn)
@@ -109,7 +109,7 @@ def test_duplicates_are_added_up_or_averaged(drawn, how, parts):
 
 
 @given(drawn=cubes(), count=st.integers(1, 8), absent=st.sampled_from(["zero", "missing", "columns", "rows"]))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_top_columns_are_those_of_the_whole_table(drawn, count, absent):
     frame = _lines(*drawn)
     options = {"rows": "r", "columns": "c", "time": "t", "values": "v", "absent": absent}
@@ -404,7 +404,7 @@ def test_one_time_is_refused(time):
     where=st.sets(st.integers(0, 3), min_size=1),
     as_categories=st.booleans(),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_first_missing_label_is_named(column, bad, where, as_categories):
     entries = [bad if position in where else entry for position, entry in enumerate(LINES[column])]
     series = pd.Series(entries, dtype="category" if as_categories else object)
@@ -481,7 +481,7 @@ def test_names_that_read_the_same_are_refused():
 
 
 @given(places=st.lists(st.integers(0, 5), min_size=2, max_size=10).filter(lambda p: len(set(p)) > 1))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_first_duplicate_is_named(places):
     frame = {"r": ["only"] * len(places), "c": [0] * len(places), "t": places, "v": [1.0] * len(places)}
     repeats = [line for line, place in enumerate(places) if place in places[:line]]

@@ -16,14 +16,14 @@ def _exact(x: np.ndarray, y: np.ndarray) -> Fraction:
 
 
 @given(pairs=VECTORS)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_dot_has_twice_the_digits(pairs: list[tuple[float, float]]) -> None:
     x, y = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
     assert abs(twofold.dot(x, y) - _exact(x, y)) <= 1e-29 * _exact(np.abs(x), np.abs(y))
 
 
 @given(a=NUMBERS, b=NUMBERS)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_nothing_is_lost_of_two_numbers(a: float, b: float) -> None:
     x, y = np.array([a]), np.array([b])
     for exact, parts in (

@@ -130,7 +130,7 @@ def test_foreign_records_are_refused(record, change, said):
         from_text(json.dumps(changed), PLAN.protocol)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(share=st.floats(0, 0.999))
 def test_a_record_cut_off_anywhere_is_noticed(record, share):
     text = to_text(record).rstrip()

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tparafac2 as tp
@@ -261,7 +261,7 @@ _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 @given(labels=st.lists(_TEXT, min_size=3, max_size=3, unique=True))
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 def test_any_label_comes_back(tmp_path, labels):
     np.savez(tmp_path / "x.npz", X=X, rows=labels)
     assert read(tmp_path / "x.npz", axes="time,rows,columns").rows.values.tolist() == labels

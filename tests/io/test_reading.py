@@ -8,7 +8,7 @@ import time as clock
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tparafac2.data import Table
@@ -147,7 +147,7 @@ _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 @given(labels=st.lists(_TEXT, min_size=2, max_size=6, unique=True), separator=st.sampled_from(",;\t|"))
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_any_label_comes_back(tmp_path, labels, separator):
     n = len(labels)
     frame = pd.DataFrame({"author": labels, "word": labels[::-1], "year": range(n), "n": np.arange(n) + 0.1})
@@ -163,7 +163,7 @@ def test_any_label_comes_back(tmp_path, labels, separator):
 
 
 @given(values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=5))
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 def test_any_number_comes_back(tmp_path, values):
     lines = "".join(f"a,b,{k},{value!r}\n" for k, value in enumerate(values))
     (tmp_path / "numbers.csv").write_text(HEADER + lines)

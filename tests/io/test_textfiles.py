@@ -31,7 +31,7 @@ _FIELDS = st.lists(st.text('ab,\n"; ', max_size=4), min_size=2, max_size=3)
 
 
 @given(st.lists(st.one_of(_FIELDS, st.just([])), max_size=6))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_lines_on_which_records_begin(rows):
     text, expected = "", []
     for row in rows:

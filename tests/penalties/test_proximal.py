@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tparafac2.penalties import proximal
 
-SETTINGS = settings(deadline=None, max_examples=40)
+SETTINGS = settings(max_examples=40)
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 5)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
 
-SETTINGS = settings(deadline=None, max_examples=40)
+SETTINGS = settings(max_examples=40)
 seeds = st.integers(0, 2**32 - 1)
 strengths = st.floats(0, 1e4)
 shapes = st.one_of(

@@ -53,7 +53,7 @@ def _applied(preparation, X):
     scale=st.sampled_from(MODES),
     size=st.sampled_from([1e-160, 1.0, 1e160]),
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_undo_gives_the_data_back(X, holes, transform, center, scale, size):
     X = np.where(holes, np.nan, X)
     X = X if transform == "log1p" else X * size
@@ -65,7 +65,7 @@ def test_undo_gives_the_data_back(X, holes, transform, center, scale, size):
 
 
 @given(X=_counts, holes=_holes)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_shares_sum_to_one(X, holes):
     X = np.where(holes, np.nan, X)
     prepared = Preparation("share").apply(X)
@@ -79,7 +79,7 @@ def test_shares_sum_to_one(X, holes):
 
 
 @given(X=_counts, holes=_holes, pseudocount=st.floats(0.01, 2))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_log_ratios_are_centred_and_go_back_to_shares(X, holes, pseudocount):
     X = np.where(holes, np.nan, X)
     prepared = Preparation("clr", pseudocount).apply(X)

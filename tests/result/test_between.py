@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from tparafac2.data import Labels
 from tparafac2.result import Result, load_result
 
-QUICK = settings(deadline=None, max_examples=60)
+QUICK = settings(max_examples=60)
 DATETIMES = st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1))
 
 

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from tparafac2.data import Labels
@@ -90,9 +90,7 @@ def by_file(result: Result, folder: Path) -> Result:
 
 
 BOTH_WAYS = pytest.mark.parametrize("again", [by_layout, by_file])
-SHARED_FOLDER = settings(
-    deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+FEW = settings(max_examples=30)
 
 
 @BOTH_WAYS
@@ -127,7 +125,7 @@ def test_files_from_before_these_fields_still_load(tmp_path: Path) -> None:
 
 
 @BOTH_WAYS
-@settings(SHARED_FOLDER, max_examples=10)
+@settings(FEW, max_examples=10)
 @given(
     times=arrays(np.float64, 3, elements=st.floats(allow_nan=False, allow_infinity=False)),
     coverage=arrays(np.float64, (3, 4), elements=st.floats(0, 1)),
@@ -151,7 +149,7 @@ def test_empty_tables_keep_their_columns(again, tmp_path: Path) -> None:
 
 
 @BOTH_WAYS
-@SHARED_FOLDER
+@FEW
 @given(data=st.data())
 def test_all_numbers_come_back_exactly(again, tmp_path: Path, data: st.DataObject) -> None:
     I, J, K, R = data.draw(array_shapes(min_dims=4, max_dims=4, max_side=3))
@@ -180,7 +178,7 @@ LABELS = (
 
 
 @BOTH_WAYS
-@SHARED_FOLDER
+@FEW
 @given(labels=LABELS, names=st.lists(TEXTS, min_size=3, max_size=3, unique=True))
 def test_all_labels_and_names_come_back(again, tmp_path: Path, labels, names) -> None:
     modes = dict(zip(("rows", "columns", "time"), names))

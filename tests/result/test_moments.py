@@ -134,7 +134,7 @@ def test_tables_of_times_are_refused() -> None:
         read_moments(np.zeros((2, 2)), dated=False)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.datetimes(), st.sampled_from(["us", "ms", "s", "h", "D"]))
 def test_days_agree_with_the_calendar(moment: datetime.datetime, unit: str) -> None:
     date = np.array([np.datetime64(moment, unit)])
@@ -142,7 +142,7 @@ def test_days_agree_with_the_calendar(moment: datetime.datetime, unit: str) -> N
     assert days(date)[0] == pytest.approx(since / datetime.timedelta(days=1), rel=1e-15)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.dates(datetime.date(1000, 1, 1)))
 def test_dates_are_written_as_people_do(date: datetime.date) -> None:
     assert moment_text(read_moments(date, dated=True)[0][0], dated=True) == date.isoformat()
@@ -185,7 +185,7 @@ def test_where_the_times_come_from(labels, times, period, values, dated) -> None
 TIMES = arrays(np.float64, st.integers(1, 6), elements=st.integers(-1000, 1000).map(lambda n: n / 8))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(TIMES, st.integers(1, 80).map(lambda n: n / 8))
 def test_gaps_fill_the_whole_period(values, period) -> None:
     between = gaps(values, period)
@@ -195,7 +195,7 @@ def test_gaps_fill_the_whole_period(values, period) -> None:
     assert gaps(values, None).sum() == np.ptp(values)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e6))
 def test_phases_lie_within_the_period(value: float, period: float) -> None:
     assert 0 <= phases(np.array([value]), period)[0] < period

@@ -20,7 +20,7 @@ NESTED = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.dictionaries(st.text(max_size=5).filter(lambda name: name != "init"), NESTED, max_size=4))
 def test_plain_values_come_back_equal_and_of_the_same_type(parameters) -> None:
     text = to_text(parameters)

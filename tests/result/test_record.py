@@ -29,7 +29,7 @@ def make(**changes: Any) -> Result:
     return Result(**(plain | changes))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(arrays(float, (3, 2), elements=MODERATE), arrays(float, (2, 4, 2), elements=MODERATE), st.booleans())
 def test_normalised_factors_have_unit_columns_and_describe_the_same_data(A, B, ragged) -> None:
     C = np.array([[2.0, 0.0], [0.5, 3.0]])

@@ -44,7 +44,7 @@ def dense_column(F, H, C, half_rho, quad, joined):
     return np.linalg.solve(system.reshape(K * R, K * R), F.T.reshape(-1)).reshape(K, R).T
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     R=st.integers(1, 5),

@@ -85,7 +85,7 @@ def test_signal_is_the_model_and_data_without_noise_are_the_signal():
     np.testing.assert_array_equal(data.X, data.signal())
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 2**40), st.floats(1e-3, 1e3))
 def test_noise_level_is_exact(seed, noise):
     data = small(seed=seed, noise=noise)

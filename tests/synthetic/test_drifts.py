@@ -27,14 +27,14 @@ def states(values):
     return final
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(moments)
 def test_sudden_switches_once_and_for_good(moment):
     n_times, start, seed = moment
     assert np.array_equal(states(activity(Sudden(start), n_times, seed)), np.arange(n_times) >= start)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(moments)
 def test_gradual_begins_with_the_initial_set_and_keeps_the_final_one_from_start_on(moment):
     n_times, start, seed = moment
@@ -53,7 +53,7 @@ def test_gradual_that_never_flips_is_sudden():
     assert np.array_equal(activity(Gradual(start=7, flip=0.0)), activity(Sudden(start=7)))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(moments)
 def test_reoccurring_changes_sides_every_half_period(moment):
     n_times, half_period, seed = moment
@@ -71,7 +71,7 @@ def incremental(draw):
     return Incremental(start, rate, duration, steepness), n_times, draw(st.integers(0, 2**32))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(incremental())
 def test_incremental_goes_monotonically_from_the_initial_to_the_final_set(case):
     drift, n_times, seed = case
@@ -85,7 +85,7 @@ def test_incremental_goes_monotonically_from_the_initial_to_the_final_set(case):
     assert values.any(axis=1).all()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(incremental())
 def test_incremental_words_follow_one_sigmoid(case):
     drift, n_times, seed = case

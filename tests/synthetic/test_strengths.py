@@ -14,7 +14,7 @@ def values(strength, n_times=20, seed=0):
     return strength.values(n_times, np.random.default_rng(seed))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.sampled_from([Constant, Increasing, Decreasing, Periodic]), st.floats(0.1, 20), seeds)
 def test_strengths_are_positive(kind, level, seed):
     result = values(kind(level=level), 50, seed)
@@ -29,7 +29,7 @@ def test_constant_fluctuates_around_its_level_without_trend():
     assert abs(result.std() - 0.25) < 0.02
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 19), seeds)
 def test_increasing_rests_then_grows(start, seed):
     result = values(Increasing(level=5, start=start), seed=seed)
@@ -37,7 +37,7 @@ def test_increasing_rests_then_grows(start, seed):
     assert (np.diff(result[start - 1 :]) > 0).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 19), seeds)
 def test_decreasing_rests_then_falls_to_its_floor(start, seed):
     result = values(Decreasing(level=15, start=start, floor=2), seed=seed)
@@ -51,7 +51,7 @@ def test_decreasing_without_a_floor_of_its_own_ends_just_above_zero():
     assert values(Decreasing(level=3, start=1))[-1] == 0.01
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 19), seeds)
 def test_periodic_rises_and_falls_in_turn(half_period, seed):
     result = values(Periodic(level=100, half_period=half_period), seed=seed)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tparafac2.synthetic.vocabulary import divide_words
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.integers(1, 8), st.integers(0, 200), st.integers(0, 2**32))
 def test_without_overlap_every_word_has_one_place(n_concepts, extra, seed):
     n_words = 6 * n_concepts + extra
@@ -20,7 +20,7 @@ def test_without_overlap_every_word_has_one_place(n_concepts, extra, seed):
     assert min(part.size for pair in sets for part in pair) >= 3
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.integers(2, 8), st.integers(0, 200), st.floats(0.01, 0.99), st.integers(0, 2**32))
 def test_with_overlap_only_initial_words_are_shared_and_by_all(n_concepts, extra, overlap, seed):
     n_words = 6 * n_concepts + extra
