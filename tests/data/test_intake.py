@@ -245,17 +245,6 @@ def test_frames_bring_their_labels_where_they_agree() -> None:
     assert labels.time is None
 
 
-def test_frames_with_other_labels_lose_them() -> None:
-    _, labels = take_in([_frame(["p", "q"], ["a", "b"]), _frame(["p", "q"], ["a", "c", "d"])])[:2]
-    assert list(labels.coordinate("rows", 2)) == ["p", "q"]
-    assert labels.columns is None
-
-
-def test_frames_in_another_order_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"slice 1 .* another order: .*reindex\(index=X\[0\]\.index\)"):
-        take_in([_frame(["p", "q"], ["a", "b"]), _frame(["q", "p"], ["a", "b"])])
-
-
 def test_heavy_libraries_are_not_imported() -> None:
     heavy = "{'xarray', 'pandas', 'scipy', 'numba', 'sklearn'}"
     code = f"import sys, tparafac2.data; sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"

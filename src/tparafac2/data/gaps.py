@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data.frames import align_mask, as_frames, has_labels
 from tparafac2.data.labels import Labels
 
 Mask = NDArray[np.bool_]
@@ -37,11 +38,17 @@ def missing_entries(
 
 
 def aligned_mask(mask: Any, X: Any, labels: Labels) -> Any:
-    """A labelled mask in the order of labelled data, if its labels are the same; others as they are."""
+    """A mask in the order of labelled data, by its own labels if it has any; others as they are."""
+    is_listed = isinstance(mask, list | tuple) or (isinstance(mask, np.ndarray) and mask.ndim > 0)
+    if is_listed and isinstance(X, list | tuple):
+        return _mask_of_tables(list(mask), X)
     if not (hasattr(mask, "dims") and hasattr(mask, "coords")):
         return mask
     if not hasattr(X, "dims"):
-        raise ValueError("mask has labels, but X has none: give both as xarray.DataArray, or mask.values.")
+        raise ValueError(
+            "mask has labels, but X has none, or is no xarray.DataArray: give both as such, or mask.values, in the "
+            "order of X."
+        )
     if set(mask.dims) != set(X.dims):
         raise ValueError(f"mask has the dimensions {mask.dims}, but X has {X.dims}: give the same.")
     for dim in X.dims:
@@ -76,6 +83,15 @@ def require_observed(observed: Mask, labels: Labels) -> None:
                 f"{len(names)} of {size} {mode} were never observed, at any time: {shown}. "
                 "Leave them out of X."
             )
+
+
+def _mask_of_tables(mask: list[Any], X: Sequence[Any]) -> list[Any]:
+    frames, labelled = as_frames(X), as_frames(mask, "mask of slice")
+    if frames is not None and len(mask) == len(frames):
+        return align_mask(mask, frames)
+    if frames is None and labelled is not None and any(map(has_labels, labelled)):
+        raise ValueError("mask has labels, but X has none: give both as DataFrames, or both as arrays.")
+    return mask
 
 
 def _brief(shapes: list[tuple[int, ...]]) -> str:

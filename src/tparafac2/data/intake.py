@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -16,6 +16,7 @@ from tparafac2.data.checks import (
 )
 from tparafac2.data.dense import DenseData
 from tparafac2.data.dimensions import resolve_dims
+from tparafac2.data.frames import align, as_frames
 from tparafac2.data.gaps import aligned_mask, missing_entries, require_observed
 from tparafac2.data.incomplete import FilledData, ObservedData
 from tparafac2.data.interface import SliceData
@@ -104,9 +105,9 @@ def take_in(
     Parameters
     ----------
     X : ndarray (K, I, J), list of K arrays, DataFrames or sparse matrices (I, J_k), xarray.DataArray, Table
-        Real numbers or truth values. NaN and masked entries are missing. Slices of unequal width are padded
-        with zero columns. Sparse slices are never made dense; to centre or scale them, give `SparseData` made
-        with a `Correction`.
+        Real numbers or truth values. NaN and masked entries are missing. DataFrames are matched by their
+        labels, all else by position. Slices of unequal width are padded with zero columns. Sparse slices are
+        never made dense; to centre or scale them, give `SparseData` made with a `Correction`.
     dims : mapping, optional
         For a DataArray: which dimension is which, for example
         ``{"rows": "author", "columns": "word", "time": "year"}``; what is left out is told from the names.
@@ -158,7 +159,10 @@ def take_in(
     order = range(len(slices)) if when is None else np.argsort(when).tolist()
     if _is_list_of_sparse(slices):
         if mask is not None:
-            raise ValueError("mask was given with sparse data: missing entries need dense input, .toarray().")
+            raise ValueError(
+                "mask was given with sparse data: missing entries need dense input, .toarray() or "
+                "frame.sparse.to_dense()."
+            )
         data: SliceData = _read_sparse([slices[k] for k in order], held_type)
         return Intake(data, labels, when, tuple(order))
     hidden = missing_entries(slices, given or slices, mask)
@@ -267,13 +271,16 @@ def _read_labelled(X: Any, dims: Mapping[str, Hashable] | None) -> _Read:
 
 
 def _read_list(X: Sequence[object]) -> _Read:
-    slices = [_read_table(piece, f"slice {k}") for k, piece in enumerate(X)]
+    labels, given, frames = Labels(), X, as_frames(X)
+    if frames is None:
+        slices = [_read_table(piece, f"slice {k}") for k, piece in enumerate(X)]
+    else:
+        slices, rows, columns = align(frames)
+        labels, given = Labels(rows, columns), ()
     require_tables(slices)
     for k, piece in enumerate(slices):
         require_numbers(piece, f"slice {k}")
-    if all(_comes_from(piece, "pandas") and hasattr(piece, "columns") for piece in X):
-        return _Read(slices, Labels(rows=_common(X, "index"), columns=_common(X, "columns")))
-    return _Read(slices, Labels(), X)
+    return _Read(slices, labels, given)
 
 
 def _read_table(piece: object, what: str) -> NDArray[Any]:
@@ -286,21 +293,6 @@ def _read_table(piece: object, what: str) -> NDArray[Any]:
         return np.asarray(piece)
     except ValueError as error:
         raise ValueError(f"{what} is not a table: all its rows must have the same length.") from error
-
-
-def _common(frames: Sequence[Any], axis: Literal["index", "columns"]) -> NDArray[Any] | None:
-    first, *others = [getattr(frame, axis) for frame in frames]
-    for k, other in enumerate(others, start=1):
-        if first.equals(other):
-            continue
-        if len(first) == len(other) and set(first) == set(other):
-            # The slices would silently be added up row against wrong row.
-            raise ValueError(
-                f"slice {k} has the same {axis} labels as slice 0, but in another order: "
-                f"align every slice with .reindex({axis}=X[0].{axis})."
-            )
-        return None
-    return np.asarray(first)
 
 
 def _is_list_of_sparse(X: object) -> TypeGuard[Sequence[Any]]:

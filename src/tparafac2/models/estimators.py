@@ -71,9 +71,10 @@ class Decomposition(Estimator):
 
         Parameters
         ----------
-        X : ndarray (K, I, J), list of K arrays or scipy sparse matrices (I, J), xarray.DataArray, Table, \
-or Prepared
-            One slice of rows and columns for each time. NaN is missing. Sparse slices are never made dense.
+        X : ndarray (K, I, J), list of K arrays, DataFrames or scipy sparse matrices (I, J), \
+xarray.DataArray, Table, or Prepared
+            One slice of rows and columns for each time. NaN is missing. DataFrames are matched by their
+            labels, in any order. Sparse slices are never made dense.
             How data were prepared is kept with the model, for `fitted_values`.
         y : None
             Ignored; there for scikit-learn.
