@@ -46,8 +46,8 @@ def aligned_mask(mask: Any, X: Any, labels: Labels) -> Any:
         return mask
     if not hasattr(X, "dims"):
         raise ValueError(
-            "mask has labels, but X has none, or is no xarray.DataArray: give both as such, or mask.values, in the "
-            "order of X."
+            "mask has labels, but X has none, or is no xarray.DataArray: give both as such, or "
+            "mask.values, in the order of X."
         )
     if set(mask.dims) != set(X.dims):
         raise ValueError(f"mask has the dimensions {mask.dims}, but X has {X.dims}: give the same.")
