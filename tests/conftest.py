@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import signal
 
 # Before NumPy is imported: the libraries read these once, and many small problems only suffer from threads.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
@@ -19,6 +20,16 @@ BASE = settings(
 settings.register_profile("gate", BASE, derandomize=True, database=None)
 settings.register_profile("fuzz", BASE, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard():
+    """Let tests send it also where a shell has started them in the background, and so ignoring it."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def read_only(data):

@@ -119,7 +119,7 @@ def say(sentence: str, kind: str = "Error", style: str = "bold red") -> None:
 
 def _stop_workers() -> None:
     if "joblib" in sys.modules:  # without it there are none, and nothing heavy is to be loaded for that
-        from tparafac2.starts.interrupt import stop_workers
+        from tparafac2.starts.processes import stop_workers
 
         stop_workers()
 

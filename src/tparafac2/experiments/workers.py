@@ -8,7 +8,7 @@ from tparafac2.experiments.measure import measure
 from tparafac2.experiments.plan import Protocol as Settings
 from tparafac2.experiments.plan import Task
 from tparafac2.experiments.records import Record
-from tparafac2.starts.interrupt import ignore_interrupts, shielded_children
+from tparafac2.starts.processes import in_processes
 
 Done = tuple[Task, Record]
 
@@ -43,12 +43,10 @@ class Local:
         if self.jobs == 1:
             yield from ((task, measure(task, protocol)) for task in tasks)
             return
-        from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        parallel = Parallel(n_jobs=min(self.jobs, len(tasks)), return_as="generator_unordered")
-        with shielded_children():
-            results = parallel(delayed(_elsewhere)(task, protocol) for task in tasks)
+        work = [(task, protocol) for task in tasks]
+        results = in_processes(_elsewhere, work, min(self.jobs, len(tasks)), ordered=False)
         try:
             yield from results
         except TerminatedWorkerError:
@@ -130,7 +128,6 @@ def _connected(address: str) -> Iterator[Any]:
 
 
 def _elsewhere(task: Task, protocol: Settings) -> Done:
-    ignore_interrupts()  # the main process decides
     return task, measure(task, protocol)
 
 

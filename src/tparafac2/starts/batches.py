@@ -12,7 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from tparafac2.data import FloatArray
 from tparafac2.solver import Problem, Run, Settings, Start, solve
-from tparafac2.starts.interrupt import Interrupt, ignore_interrupts, shielded_children, stop_workers
+from tparafac2.starts.interrupt import Interrupt
+from tparafac2.starts.processes import in_processes, stop_workers
 from tparafac2.starts.progress import Progress
 
 _ROWS = 100  # rows (starts x rank) of the batched products from which on they are about as fast as they get
@@ -107,14 +108,10 @@ def _many_processes(
     interrupt: Interrupt,
     progress: Progress,
 ) -> list[Run]:
-    from joblib import Parallel, delayed
-
     runs: list[Run] = []
     with _flag_file(interrupt) as flag, _no_orphans():
-        workers = Parallel(n_jobs=n_jobs, return_as="generator")
-        with shielded_children():
-            results = workers(delayed(_run_elsewhere)(problem, piece, settings, flag) for piece in pieces)
-        for done in results:
+        work = [(problem, piece, settings, flag) for piece in pieces]
+        for done in in_processes(_run_elsewhere, work, n_jobs):
             runs += done
             progress.batch_done()
     return runs
@@ -132,7 +129,7 @@ def _run_batch(
 
 
 def _run_elsewhere(problem: Problem, piece: Sequence[Start], settings: Settings, flag: str) -> list[Run]:
-    ignore_interrupts()  # the main process decides, and says so by the flag
+    # The main process decides about Ctrl-C, and says so by the flag.
     return _run_batch(problem, piece, settings, lambda iteration, objectives: os.path.exists(flag))
 
 

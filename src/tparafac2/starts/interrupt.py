@@ -1,10 +1,8 @@
 """Ctrl-C asks for the best so far; a second Ctrl-C means it."""
 
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
@@ -12,8 +10,9 @@ from typing import Any, Self
 class Interrupt:
     """While open, the first Ctrl-C is noted instead of raised.
 
-    The loop looks at `requested` between iterations, where the state is whole. Outside the main thread
-    Python delivers no signals, and nothing is changed.
+    The loop looks at `requested` between iterations, where the state is whole. Nothing is changed outside the
+    main thread, where Python delivers no signals, and where Ctrl-C is ignored: so shells start what runs in
+    the background.
 
     Examples
     --------
@@ -34,7 +33,7 @@ class Interrupt:
             action()
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
+        if _hears_interrupts():
             self._previous = signal.signal(signal.SIGINT, self._note)
         return self
 
@@ -50,33 +49,9 @@ class Interrupt:
             action()
 
 
-@contextmanager
-def shielded_children() -> Iterator[None]:
-    """Processes begun meanwhile are born deaf to Ctrl-C, which reaches a terminal's whole process group.
-
-    For that moment, a fraction of a second, this process is deaf, too.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def ignore_interrupts() -> None:
-    """Leave Ctrl-C to the main process."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def stop_workers() -> None:
-    """End the processes of joblib at once, if there are any: else they would finish what nobody waits for."""
-    if "joblib.externals.loky" not in sys.modules:
-        return
-    from joblib.externals.loky import get_reusable_executor
-
-    # Without `reuse` there would be a wait for their work to end.
-    get_reusable_executor(reuse=True, kill_workers=True).shutdown(wait=True, kill_workers=True)
+def _hears_interrupts() -> bool:
+    """Whether Ctrl-C comes to Python code of this thread, and is neither ignored nor handled elsewhere."""
+    return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) not in (
+        signal.SIG_IGN,
+        None,
+    )

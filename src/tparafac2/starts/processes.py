@@ -1,0 +1,95 @@
+"""Other processes that share the work: deaf to Ctrl-C, and gone when this one is gone."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+Done = TypeVar("Done")
+
+_LOOK_SECONDS = 0.5
+
+
+def in_processes(
+    work: Callable[..., Done], pieces: Iterable[tuple[Any, ...]], n_jobs: int, *, ordered: bool = True
+) -> Generator[Done, None, None]:
+    """Do the pieces of work in several processes, and hand out what comes of them.
+
+    Parameters
+    ----------
+    work : callable
+    pieces : iterable of tuple
+        Arguments of the calls.
+    n_jobs : int
+        Number of processes.
+    ordered : bool
+        Whether results come in the order of the pieces, or as soon as they are there.
+    """
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(
+        n_jobs=n_jobs,
+        return_as="generator" if ordered else "generator_unordered",
+        initializer=_settle_in,
+        initargs=(os.getpid(),),
+    )
+    with _shielded_children():
+        results: Generator[Done, None, None] = parallel(delayed(work)(*piece) for piece in pieces)
+    return results
+
+
+def stop_workers() -> None:
+    """End the processes of joblib at once, if there are any: else they would finish what nobody waits for."""
+    if "joblib.externals.loky" not in sys.modules:
+        return
+    from joblib.externals.loky import get_reusable_executor
+
+    # Without `reuse` there would be a wait for their work to end.
+    get_reusable_executor(reuse=True, kill_workers=True).shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def _shielded_children() -> Iterator[None]:
+    """Processes begun meanwhile are born deaf to Ctrl-C, which reaches a terminal's whole process group.
+
+    For this process it is only held back for that moment.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # it opens the ears of whoever starts it: not when workers are born
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _settle_in(parent: int) -> None:
+    """First of all, in a new process: leave Ctrl-C to the one that began it, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.getppid() == parent:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    elif os.name == "posix" and _is_gone(parent):
+        os._exit(1)
+
+
+def _end_with(parent: int) -> None:
+    # A process that is killed can tell nobody: without this its workers would go on, and wait for more.
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os._exit(1)
+
+
+def _is_gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
