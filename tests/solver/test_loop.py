@@ -277,18 +277,18 @@ class TestHowItEnds:
         problem = problem_for("tPARAFAC2")
         seen = []
 
-        def watch(iteration, objectives):
-            seen.append((iteration, objectives.copy()))
-            return iteration == 7
+        def watch(entry):
+            seen.append(entry)
+            return entry.iteration == 7
 
         found = solve(problem, draw_starts(problem, 2), Settings(), watch)
         assert [(run.status, run.n_iter) for run in found] == [(Status.INTERRUPTED, 7)] * 2
         for run in found:
             assert all(np.isfinite(factor).all() for factor in (run.A, run.B, run.C))
             assert np.isfinite(run.objective)
-        assert [iteration for iteration, _ in seen] == list(range(1, 8))
+        assert [entry.iteration for entry in seen] == list(range(1, 8))
         np.testing.assert_allclose(
-            [objectives[1] for _, objectives in seen], found[1].trace.table()["objective"], rtol=1e-12
+            [entry.info.objective[1] for entry in seen], found[1].trace.table()["objective"], rtol=1e-12
         )
 
     def test_a_start_that_converged_before_the_interruption_keeps_its_status(self):
@@ -297,7 +297,7 @@ class TestHowItEnds:
         (best,) = solve(problem, starts[:1], Settings(tol=1e-12, feasibility_tol=1e-8))
         begin = [Start(best.A, best.B, best.C), starts[1]]
         alone = solve(problem, begin[:1], Settings())[0].n_iter
-        found = solve(problem, begin, Settings(), lambda iteration, _: iteration == alone + 2)
+        found = solve(problem, begin, Settings(), lambda entry: entry.iteration == alone + 2)
         assert [run.status for run in found] == [Status.CONVERGED, Status.INTERRUPTED]
 
 

@@ -93,22 +93,24 @@ def test_progress_hears_of_every_batch(problem, n_jobs):
     heard = []
 
     class Listening(Progress):
-        def expect(self, count, max_iter):
-            heard.append(("expect", count, max_iter))
+        def expect(self, batches, settings, n_jobs):
+            heard.append(("expect", batches, settings.max_iter, n_jobs))
 
         def batch_done(self):
             heard.append("batch")
 
-    run(problem, n_jobs=n_jobs, progress=Listening(False))
-    assert heard == [("expect", 2, 30), "batch", "batch"]
+    listening = Listening(False)
+    heard.clear()
+    run(problem, n_jobs=n_jobs, progress=listening)
+    assert heard == [("expect", [12, 12], 30, n_jobs), "batch", "batch"]
 
 
 def test_progress_hears_of_iterations(problem):
     heard = []
 
     class Listening(Progress):
-        def iteration(self, iteration, objective):
-            heard.append((iteration, objective))
+        def iteration(self, number, entry):
+            heard.append((number, entry.info.objective.min()))
 
     found = run(problem, n=3, progress=Listening(False))
     assert [iteration for iteration, _ in heard] == list(range(1, len(heard) + 1))
@@ -120,8 +122,8 @@ def test_an_interruption_ends_the_batch_and_skips_the_rest(problem):
     import signal
 
     class Impatient(Progress):
-        def iteration(self, iteration, objective):
-            if iteration == 4:
+        def iteration(self, number, entry):
+            if number == 4:
                 signal.raise_signal(signal.SIGINT)
 
     found = run(problem, progress=Impatient(False))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.result.agreement import count_same_objective
 from tparafac2.solver import Status
+from tparafac2.starts import one_of_several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +61,9 @@ def compared(models: Mapping[str, Decomposition], data: Any, **fit: Any) -> Iter
     >>> next(lines)["starts"]
     2
     """
-    for label, model in models.items():
+    for number, (label, model) in enumerate(models.items(), start=1):
         began = time.perf_counter()
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), one_of_several(f"model {number} of {len(models)} ({label})"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it
             model.fit(data, **fit)
         if was_interrupted(model):

@@ -1,9 +1,20 @@
 """The solver: one loop for every model, on an explicit state."""
 
-from tparafac2.solver.loop import solve
+from tparafac2.solver.loop import Entry, Info, solve
 from tparafac2.solver.problem import Problem, build_problem
 from tparafac2.solver.run import Run, Start, Trace
 from tparafac2.solver.settings import Settings
 from tparafac2.solver.status import Status
 
-__all__ = ["Problem", "Run", "Settings", "Start", "Status", "Trace", "build_problem", "solve"]
+__all__ = [
+    "Entry",
+    "Info",
+    "Problem",
+    "Run",
+    "Settings",
+    "Start",
+    "Status",
+    "Trace",
+    "build_problem",
+    "solve",
+]

@@ -49,7 +49,7 @@ def solve(
     problem: Problem,
     starts: Sequence[Start],
     settings: Settings,
-    watch: Callable[[int, FloatArray], bool] | None = None,
+    watch: Callable[[Entry], bool] | None = None,
 ) -> list[Run]:
     """Run a batch of starts to their ends.
 
@@ -60,7 +60,7 @@ def solve(
         Where to begin, in the solver's units.
     settings : Settings
     watch : callable, optional
-        Called after each iteration with its number and the objectives; True asks to stop now.
+        Called after each iteration with what is logged of it; True asks to stop now.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def solve(
     interrupted = False
     while batch.active.size and batch.iteration < settings.max_iter and not interrupted:
         batch.stop(batch.step())
-        interrupted = bool(watch and watch(batch.iteration, batch.momentum.last))
+        interrupted = bool(watch and watch(batch.log[-1]))
     batch.close(interrupted)
     points = [batch.point(i) for i in range(len(starts))]
     del batch  # its arrays are no longer needed, and finishing needs some of its own

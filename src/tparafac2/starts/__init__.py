@@ -3,7 +3,7 @@
 from tparafac2.starts.batches import ARRAYS_PER_START, batch_size, run_starts
 from tparafac2.starts.begin import child_seeds, fit_size, prepare, read_factors, svd_start, uniform_start
 from tparafac2.starts.choice import Choice, choose
-from tparafac2.starts.progress import Progress
+from tparafac2.starts.progress import Progress, one_of_several
 
 __all__ = [
     "ARRAYS_PER_START",
@@ -13,6 +13,7 @@ __all__ = [
     "child_seeds",
     "choose",
     "fit_size",
+    "one_of_several",
     "prepare",
     "read_factors",
     "run_starts",

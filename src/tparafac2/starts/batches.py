@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from tparafac2.data import FloatArray
-from tparafac2.solver import Problem, Run, Settings, Start, solve
+from tparafac2.solver import Entry, Problem, Run, Settings, Start, solve
 from tparafac2.starts.interrupt import Interrupt
 from tparafac2.starts.processes import in_processes, stop_workers
 from tparafac2.starts.progress import Progress
@@ -72,7 +71,7 @@ def run_starts(
     """
     parts = batches(len(starts), batch_size(problem.data.shape, problem.rank))
     pieces = [starts[part] for part in parts]
-    progress.expect(len(pieces), settings.max_iter)
+    progress.expect([len(piece) for piece in pieces], settings, n_jobs)
     with Interrupt() as interrupt:
         if n_jobs == 1 or len(pieces) == 1:
             return _one_process(problem, pieces, settings, interrupt, progress)
@@ -88,8 +87,8 @@ def _one_process(
 ) -> list[Run]:
     runs: list[Run] = []
 
-    def watch(iteration: int, objectives: FloatArray) -> bool:
-        progress.iteration(iteration, float(np.min(objectives)))
+    def watch(entry: Entry) -> bool:
+        progress.iteration(entry.iteration, entry)
         return interrupt.requested
 
     for piece in pieces:
@@ -121,7 +120,7 @@ def _run_batch(
     problem: Problem,
     piece: Sequence[Start],
     settings: Settings,
-    watch: Callable[[int, FloatArray], bool],
+    watch: Callable[[Entry], bool],
 ) -> list[Run]:
     # One level of parallelism: threads of the products inside processes of the starts only get in the way.
     with threadpool_limits(limits=1):
@@ -130,7 +129,7 @@ def _run_batch(
 
 def _run_elsewhere(problem: Problem, piece: Sequence[Start], settings: Settings, flag: str) -> list[Run]:
     # The main process decides about Ctrl-C, and says so by the flag.
-    return _run_batch(problem, piece, settings, lambda iteration, objectives: os.path.exists(flag))
+    return _run_batch(problem, piece, settings, lambda entry: os.path.exists(flag))
 
 
 @contextmanager
