@@ -20,6 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 ROOMS = (
     "files",
+    "hdf5",
     "compiling",
     "data",
     "preparing",

@@ -217,7 +217,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch, failure: Bas
     target.write_bytes(b"the old file")
 
     def fail(file, **arrays):
-        file.write(b"half")
+        file.write_bytes(b"half")
         raise failure
 
     monkeypatch.setattr(np, "savez", fail)

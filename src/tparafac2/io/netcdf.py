@@ -11,10 +11,10 @@ import numpy as np
 from tparafac2.data import Mode
 from tparafac2.data.dimensions import resolve_dims
 from tparafac2.data.naming import ORDER, dated_dims, labels_of
+from tparafac2.hdf5 import open_hdf5
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.naming import array_of_file
-from tparafac2.result.files import require_hdf5
 from tparafac2.result.layout import CONTENT
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def open_netcdf(path: Path) -> xr.Dataset:
         if classic:
             # A file that is mapped to memory and too short would end the process.
             return xr.open_dataset(path, engine="scipy", mmap=False)
-        require_hdf5(path)
-        # Foreign HDF5 files may have dimensions without names.
-        return xr.open_dataset(path, engine="h5netcdf", phony_dims="access")
+        return open_hdf5(path)
 
 
 def holds_model(dataset: xr.Dataset) -> bool:

@@ -6,18 +6,17 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tparafac2.data import MODES
 from tparafac2.files import written_whole
+from tparafac2.hdf5 import open_hdf5, write_sealed
 from tparafac2.result.record import Result
 
 if TYPE_CHECKING:
     import xarray as xr
-
-_ENGINE: Literal["h5netcdf"] = "h5netcdf"
 
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
@@ -101,17 +100,6 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     return result
 
 
-def require_hdf5(path: Path) -> None:
-    """Raise what HDF5 says of a file that cannot be opened.
-
-    Where h5netcdf fails itself it leaves half an object, and when this goes Python prints a traceback.
-    """
-    import h5py
-
-    with h5py.File(path, "r") as file:
-        file.attrs.get("_nc3_strict")
-
-
 def _require_target(target: Path) -> None:
     if target.suffix != ".nc":
         raise ValueError(f"results are saved as netCDF, in a file ending in .nc; got {str(target)!r}.")
@@ -128,16 +116,13 @@ def _write(dataset: xr.Dataset, target: Path) -> None:
     floats = [name for name, variable in dataset.variables.items() if variable.dtype.kind == "f"]
     encoding = {name: {"_FillValue": None} for name in floats}
     with written_whole(target) as unfinished:
-        # In memory first: on a full disk HDF5 cannot close its file, and Python crashes when it ends.
-        unfinished.write_bytes(dataset.to_netcdf(engine=_ENGINE, encoding=encoding))
+        write_sealed(dataset, unfinished, encoding)
 
 
 def _read(source: Path) -> xr.Dataset:
-    import xarray as xr
-
     try:
-        require_hdf5(source)
-        return xr.load_dataset(source, engine=_ENGINE, decode_cf=False, phony_dims="access")
+        with open_hdf5(source, decode_cf=False) as dataset:
+            return dataset.load()
     except (ImportError, MemoryError, PermissionError):
         raise  # the file is not to blame
     except Exception as error:  # the layers below have many names for a bad file

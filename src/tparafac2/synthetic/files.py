@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tparafac2.files import written_whole
+from tparafac2.hdf5 import write_sealed
 from tparafac2.synthetic.provenance import command_line, python_line, recipe_json
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ def save_data(data: SyntheticData, path: str | os.PathLike[str]) -> None:
     ValueError: synthetic data are saved in a file ending in .nc (netCDF) or .npz (NumPy); got 'data.csv'.
     """
     target = check_target(path)
-    with written_whole(target) as unfinished, unfinished.open("wb") as file:
+    with written_whole(target) as unfinished:
         if target.suffix == ".npz":
-            np.savez(file, X=data.X, A=data.A, B=data.B, C=data.C)
+            np.savez(unfinished, X=data.X, A=data.A, B=data.B, C=data.C)
         else:
-            file.write(_netcdf(to_dataset(data)))
+            write_sealed(to_dataset(data), unfinished)
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -108,8 +109,3 @@ def check_target(path: str | os.PathLike[str]) -> Path:
             f"the folder {str(folder)!r} may not be written to: choose another, or change its permissions."
         )
     return target
-
-
-def _netcdf(dataset: xr.Dataset) -> memoryview:
-    # In memory first: on a full disk HDF5 cannot close its file, and Python crashes when it ends.
-    return dataset.to_netcdf(engine="h5netcdf")
