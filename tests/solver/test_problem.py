@@ -66,7 +66,7 @@ def test_the_paper_absorbs_norms_but_splits_coupling(data):
 
 def test_coupling_of_loadings_is_never_absorbed(data):
     problem = build_problem(data, R, ([TemporalSmoothness(1.0)], [], []))
-    assert problem.a.only(TemporalSmoothness)
+    assert problem.a.splits[0].penalty == TemporalSmoothness(1.0)
     assert problem.a.ridge == 0.0
 
 
@@ -76,7 +76,7 @@ def test_questions_a_problem_answers(data):
     evolving = build_problem(data, R, ([], [Parafac2(), TemporalSmoothness(1.0)], [NonNegative()]))
     assert evolving.fused
     assert not evolving.static
-    assert evolving.c.only(NonNegative)
+    assert evolving.c.only("nonnegative")
     assert not evolving.b.only(NonNegative)
     both = build_problem(data, R, ([], [Parafac2(), NonNegative()], []))
     assert not both.fused

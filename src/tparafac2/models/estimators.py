@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tparafac2.data import FloatArray, Intake, take_in, time_weights
+from tparafac2.data import FloatArray, Intake, take_in
 from tparafac2.models import fitting, lambdas
 from tparafac2.models.checks import (
     Size,
@@ -128,7 +128,8 @@ xarray.DataArray, Table, or Prepared
             "parameters": self.get_params(),
             "preparation": preparation,
         }
-        self._take(fitting.fit(intake, self._model(asked, intake), plan, about))
+        model = self._model(asked, intake).on_clock(intake, self._period())
+        self._take(fitting.fit(intake, model, plan, about))
         return self
 
     def check_settings(self, shape: tuple[int, int, int] | None = None) -> None:
@@ -164,15 +165,10 @@ xarray.DataArray, Table, or Prepared
     def _period(self) -> float | None:
         return None
 
-    def _smoothness(self, strength: float, epsilon: float, intake: Intake) -> list[Penalty]:
-        """The term on changes in time, weighted by the gaps between the slices; none without strength."""
-        if not strength:
-            return []
+    def _smoothness(self, strength: float, epsilon: float) -> list[Penalty]:
+        """The term on changes in time; none without strength."""
         epsilon = 0.0 if self.algorithm == "paper" else epsilon
-        if intake.times is None and self._period() is None:
-            return [TemporalSmoothness(strength, epsilon)]
-        between, closing = time_weights(intake.clock[list(intake.order)], self._period())
-        return [TemporalSmoothness(strength, epsilon, between, closing)]
+        return [TemporalSmoothness(strength, epsilon)] if strength else []
 
     def _asked(self) -> Any:
         raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
@@ -354,7 +350,7 @@ class TParafac2(Decomposition):
 
     def _model(self, asked: Any, intake: Intake) -> Model:
         a, b, d = lambdas.weights(asked, intake.data.scale, 3)
-        smooth = self._smoothness(b, self.epsilon, intake)
+        smooth = self._smoothness(b, self.epsilon)
         return Model(
             (
                 [*_ridge(a), *self.penalties_a],
@@ -470,7 +466,7 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
     def _model(self, asked: Any, intake: Intake) -> Model:
         a, b = lambdas.weights(asked, intake.data.scale, 2)
         sign = [NonNegative()] if self.nonnegative_rows else []
-        smooth = self._smoothness(b, self.epsilon, intake)
+        smooth = self._smoothness(b, self.epsilon)
         return Model(
             ([*_ridge(a), *sign, *self.penalties_a], [*smooth, *self.penalties_b], []), fixed_strengths=True
         )

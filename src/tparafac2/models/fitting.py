@@ -21,10 +21,10 @@ from tparafac2.data import (
     require_memory,
 )
 from tparafac2.models.conventions import ConvergenceWarning
-from tparafac2.models.model import Model, has_term
+from tparafac2.models.model import Model
 from tparafac2.models.notes import notes_on_components, notes_on_gaps, notes_on_starts, without_strength
 from tparafac2.models.timeline import all_times
-from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
+from tparafac2.penalties import asks_for, can_rotate, ignore_sign
 from tparafac2.result import Result
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem
 from tparafac2.starts import (
@@ -41,10 +41,6 @@ from tparafac2.starts import (
     svd_start,
     uniform_start,
 )
-
-# Terms that do not care which way the coordinate axes point, and not about a common sign.
-_ROTATABLE = (Ridge, Parafac2, TemporalSmoothness, Static)
-
 
 # Sizes of data for which factors of size one are a start; beyond them, products of the three would overflow.
 _PLAIN = (1e-30, 1e30)
@@ -178,8 +174,8 @@ def _compress(data: SliceData, model: Model, plan: Plan) -> Compressed:
     return compress(
         data,
         plan.rank,
-        columns=all(isinstance(term, _ROTATABLE) for term in b),
-        rows=all(isinstance(term, Ridge) for term in a),
+        columns=can_rotate(b, 1),
+        rows=can_rotate(a, 0),
     )
 
 
@@ -192,7 +188,7 @@ def _starts(
     compressed: Compressed,
 ) -> list[Start]:
     a, _, c = model.penalties
-    signed = not has_term(a, NonNegative), not has_term(c, NonNegative)
+    signed = not asks_for(a, "nonnegative"), not asks_for(c, "nonnegative")
     if given is not None:
         in_units = (Start(*(factor / problem.unit for factor in start)) for start in given)
         fixed = (
@@ -230,7 +226,7 @@ def _package(
     undetermined = without_strength(model, C)
     if intake.order != tuple(range(intake.n_times)):
         B, C, undetermined = all_times(intake, B, C, undetermined, about["period"])
-        undetermined &= not has_term(model.penalties[1], Static)
+        undetermined &= not asks_for(model.penalties[1], "static")
     widths = _user_widths(intake)
     square = intake.data.scale**2
     trace, starts = run.trace.table(), dict(choice.table)
@@ -274,7 +270,7 @@ def _factors(
     )
     A, B, C = A[:, order], B[:, :, order], C[:, order]
     a, b, _ = model.penalties
-    if all(isinstance(term, _ROTATABLE) for term in (*a, *b)):
+    if ignore_sign([*a, *b]):
         sign = np.where(A.sum(axis=0) < 0, -1.0, 1.0)
         A, B = A * sign, B * sign
     return A, B, C

@@ -1,9 +1,10 @@
 """A model as the sum of its terms."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from tparafac2.penalties import NonNegative, Penalty
+from tparafac2.data import Intake
+from tparafac2.penalties import Penalty, asks_for, on_clock
 
 
 class Model(NamedTuple):
@@ -15,9 +16,12 @@ class Model(NamedTuple):
     @property
     def is_unique(self) -> bool:
         """Whether components are determined, and not only their span."""
-        return not self.fixed_strengths or has_term(self.penalties[0], NonNegative)
+        return not self.fixed_strengths or asks_for(self.penalties[0], "nonnegative")
 
-
-def has_term(terms: Sequence[Penalty], kind: type) -> bool:
-    """Tell whether a term of a kind is among these."""
-    return any(isinstance(term, kind) for term in terms)
+    def on_clock(self, intake: Intake, period: float | None) -> Self:
+        """The model for slices that were taken when these were."""
+        if intake.times is None and period is None:
+            return self
+        a, b, c = self.penalties
+        times = intake.clock[list(intake.order)]
+        return self._replace(penalties=(a, on_clock(b, times, period), on_clock(c, times, period)))

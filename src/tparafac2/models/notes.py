@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray, IncompleteData, Intake
-from tparafac2.models.model import Model, has_term
-from tparafac2.penalties import Static, TemporalSmoothness
+from tparafac2.models.model import Model
+from tparafac2.penalties import TemporalSmoothness, asks_for
 from tparafac2.result.agreement import count_alike
 from tparafac2.result.summary import label_text
 from tparafac2.starts import Choice
@@ -46,7 +46,7 @@ def without_strength(model: Model, C: FloatArray) -> NDArray[np.bool_]:
     size = np.abs(C)
     weak = size < 1e-3 * np.maximum(size.max(axis=0), 1e-300)
     # A pattern that cannot change is known from other times.
-    return np.zeros_like(weak) if has_term(model.penalties[1], Static) else np.asarray(weak)
+    return np.zeros_like(weak) if asks_for(model.penalties[1], "static") else np.asarray(weak)
 
 
 def notes_on_gaps(intake: Intake, rank: int) -> list[str]:

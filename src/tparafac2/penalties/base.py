@@ -26,6 +26,22 @@ class Penalty(Protocol):
     exact : bool
         Whether ``prox`` gives the minimiser itself and not only a step towards it.
 
+    Notes
+    -----
+    A penalty may be able to do more, and is then treated better. All of this is optional:
+
+    ``bands(n)``
+        A quadratic term on neighbours in time; see :class:`Quadratic`. It is solved together with the fit.
+    ``constraint``
+        ``"nonnegative"``, ``"static"`` or ``"parafac2"``: the penalty is the indicator of just this set.
+    ``rotatable``
+        Tuple of axes of ``x`` along which an orthogonal change of coordinates leaves the value as it is:
+        data may then be compressed along them. Any axis implies that the sign of a component is free, too.
+    ``on_clock(times, period)``
+        The penalty for slices taken at these times (increasing; `period` is None or a number).
+    ``rescale_state(state, scale)``
+        The carried state after component r was multiplied by ``scale[r]``.
+
     See Also
     --------
     tparafac2.penalties.check_penalty : tests all of this on a penalty of your own.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, get_args
 
 import numpy as np
 
+from tparafac2.penalties.abilities import Constraint
 from tparafac2.penalties.base import Bands, FloatArray, Penalty, Quadratic, missing_attributes
 
 STEPS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
@@ -83,6 +84,10 @@ def check_penalty(penalty: Penalty, shape: tuple[int, ...] = (4, 6, 3), seed: in
         _check_degree(probe, x, rng)
         if isinstance(penalty, Quadratic):
             _check_bands(penalty, probe.v)
+        for axis in getattr(penalty, "rotatable", ()):
+            for point in (probe.v, x):
+                _check_rotation(penalty, point, axis, rng)
+    _check_clock(penalty, shape)
 
 
 def _fail(penalty: object, sentence: str) -> NoReturn:
@@ -100,6 +105,37 @@ def _check_declarations(penalty: Penalty) -> None:
         _fail(penalty, f"degree must be 0, 2 or None, got {penalty.degree!r}.")
     if not isinstance(penalty.exact, bool):
         _fail(penalty, f"exact must be True or False, got {penalty.exact!r}.")
+    constraint = getattr(penalty, "constraint", None)
+    if constraint not in (None, *get_args(Constraint)):
+        known = ", ".join(map(repr, get_args(Constraint)))
+        _fail(penalty, f"constraint must be one of {known}, or not be there; got {constraint!r}.")
+    if constraint is not None and penalty.degree != 0:
+        _fail(penalty, f"constraint is {constraint!r}, so that degree must be 0, got {penalty.degree!r}.")
+
+
+def _check_rotation(penalty: Penalty, x: FloatArray, axis: int, rng: np.random.Generator) -> None:
+    """The value must not depend on the coordinates of an axis that may be rotated."""
+    if axis >= x.ndim - 1:
+        return
+    rotation = np.linalg.qr(rng.standard_normal((x.shape[axis],) * 2))[0]
+    turned = np.moveaxis(np.tensordot(rotation, x, (1, axis)), 0, axis)
+    gap = _relative_gap(_value(penalty, turned), _value(penalty, x))
+    if gap > CLOSE:
+        _fail(
+            penalty,
+            f"rotatable names axis {axis}, but the value changes by {gap:.2g} of itself when that axis is "
+            "rotated: leave it out of rotatable.",
+        )
+
+
+def _check_clock(penalty: Penalty, shape: tuple[int, ...]) -> None:
+    """What a penalty becomes on a clock must be a penalty, too."""
+    if not hasattr(penalty, "on_clock"):
+        return
+    for period in (None, 2.0 * shape[0]):
+        missing = missing_attributes(penalty.on_clock(np.arange(shape[0], dtype=np.float64), period))
+        if missing:
+            _fail(penalty, f"on_clock must return a penalty; it lacks {', '.join(missing)}.")
 
 
 def _value(penalty: Penalty, x: FloatArray) -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 
+from tparafac2.data.times import time_weights
 from tparafac2.penalties import proximal
+from tparafac2.penalties.abilities import Constraint
 from tparafac2.penalties.base import Bands, FloatArray
 
 FEASIBLE = 1e-6
@@ -40,6 +42,7 @@ class Ridge:
 
     degree: ClassVar[int | None] = 2
     exact: ClassVar[bool] = True
+    rotatable: ClassVar[tuple[int, ...]] = (0, 1)
 
     def __post_init__(self) -> None:
         _require_finite_nonnegative("Ridge", strength=self.strength)
@@ -73,7 +76,8 @@ class TemporalSmoothness:
         Weight of the norm beside the changes, at least 0. Without it a pattern that does not change
         costs nothing, its scale can grow without end, and the objective has no minimiser.
     weights : tuple of float, optional
-        Weight of each change, for slices that are not evenly spaced; all 1 if not given.
+        Weight of each change, for slices that are not evenly spaced. If not given, a fit takes them from the
+        times of its slices, and without times they are all 1.
     closing : float
         Weight of the change from the last slice back to the first, for time that goes round; 0 for time that
         does not.
@@ -97,6 +101,7 @@ class TemporalSmoothness:
 
     degree: ClassVar[int | None] = 2
     exact: ClassVar[bool] = True
+    rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
         _require_finite_nonnegative(
@@ -131,6 +136,13 @@ class TemporalSmoothness:
         diagonal[:-1] += off
         return Bands(diagonal, off, float(self.strength * self.closing))
 
+    def on_clock(self, times: FloatArray, period: float | None) -> TemporalSmoothness:
+        """Weigh changes by the inverse of the gaps in time, unless they have weights already."""
+        if self.weights is not None or self.closing:
+            return self
+        between, closing = time_weights(np.asarray(times, dtype=np.float64), period)
+        return replace(self, weights=between, closing=closing)
+
     def _weights(self, n: int) -> proximal.Float64Array:
         if self.weights is None:
             return np.ones(n - 1)
@@ -157,6 +169,7 @@ class NonNegative:
 
     degree: ClassVar[int | None] = 0
     exact: ClassVar[bool] = True
+    constraint: ClassVar[Constraint] = "nonnegative"
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if no entry is negative (relative to its component's largest), else inf."""
@@ -184,6 +197,8 @@ class Static:
 
     degree: ClassVar[int | None] = 0
     exact: ClassVar[bool] = True
+    constraint: ClassVar[Constraint] = "static"
+    rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all slices are equal, else inf."""
@@ -218,6 +233,8 @@ class Parafac2:
 
     degree: ClassVar[int | None] = 0
     exact: ClassVar[bool] = False
+    constraint: ClassVar[Constraint] = "parafac2"
+    rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all cross products are equal, else inf."""
@@ -237,6 +254,10 @@ class Parafac2:
             _require_delta(delta, rank=v.shape[2])
         x, delta = proximal.parafac2_sweep(wide, weights, delta)
         return x.astype(v.dtype, copy=False), delta
+
+    def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
+        """Delta has a column for each component."""
+        return np.asarray(state * scale)
 
 
 def _squared_norm(x: FloatArray) -> float:

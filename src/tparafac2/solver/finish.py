@@ -1,51 +1,24 @@
 """What is given back is feasible, and its objective is evaluated where it is."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray, IncompleteData
-from tparafac2.penalties import NonNegative, Parafac2, Static, proximal
-from tparafac2.solver.problem import Problem, Scaled
+from tparafac2.solver.problem import Problem, Scaled, met
 from tparafac2.solver.run import Run
 from tparafac2.solver.settings import Settings
 from tparafac2.solver.status import Status
 from tparafac2.solver.views import joined_columns
 
 CANCELLATION = 1e-6  # below this share of ||X||^2 the residual is computed from the differences themselves
-_SWEEPS = 50
 
 
 def finish(problem: Problem, run: Run, settings: Settings) -> Run:
     """Project the patterns onto their constraints and evaluate the objective there."""
     if not all(np.isfinite(factor).all() for factor in (run.A, run.B, run.C)):
         return run._replace(status=Status.NOT_FINITE, objective=np.inf, sse=np.inf)
-    B = feasible_patterns(problem, run.B.astype(np.float64, copy=False))
+    B = met(problem.b.splits, run.B.astype(np.float64, copy=False))
     objective, sse = evaluate(problem, run.A, B, run.C)
     return run._replace(B=B, objective=objective, sse=sse, gaps=run.trace.gaps())
-
-
-def feasible_patterns(problem: Problem, B: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The patterns (K, J, R), moved onto the constraints on them.
-
-    Where non-negativity and the PARAFAC2 constraint are both asked for, the two are met in turn; signs
-    are exact at the end and cross products equal to rounding or nearly so.
-    """
-    kinds = [type(term.penalty) for term in problem.b.splits]
-    if Static in kinds:
-        B = np.broadcast_to(B.mean(axis=0), B.shape).copy()
-    if Parafac2 in kinds and np.any(B):
-        delta = proximal.mean_cross_product_root(B, np.ones(len(B)))
-        for _ in range(_SWEEPS):
-            last = B
-            B, delta = proximal.parafac2_sweep(B, np.ones(len(B)), delta)
-            if NonNegative in kinds:
-                B = np.maximum(B, 0.0)
-            if np.linalg.norm(B - last) <= 1e-14 * np.linalg.norm(B):
-                break
-        B = np.where(np.any(last, axis=(0, 1)), B, 0.0)
-    if NonNegative in kinds:
-        B = np.maximum(B, 0.0)
-    return B
 
 
 def evaluate(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
-from tparafac2.penalties import Parafac2, proximal
+from tparafac2.penalties import proximal
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Before, Evolving, Observed, Rounds
 from tparafac2.solver.problem import Problem
@@ -270,8 +270,7 @@ class SplitPatterns:
 
     def _rescale_states(self, i: int, scale: FloatArray) -> None:
         for t, term in enumerate(self.terms):
-            if isinstance(term.penalty, Parafac2) and self.states[t][i] is not None:
-                self.states[t][i] = self.states[t][i] * scale
+            self.states[t][i] = term.rescaled(self.states[t][i], scale)
 
 
 def pattern_block(B: FloatArray, problem: Problem, settings: Settings) -> PatternBlock:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tparafac2.data import FloatArray, SliceData
-from tparafac2.penalties import Bands, Parafac2, Penalty, Quadratic, Static
+from tparafac2.penalties import Bands, Penalty, Quadratic, asks_for, rescaled
+from tparafac2.penalties.abilities import Constraint
 from tparafac2.solver.kernels import Quadratics
 
 
@@ -39,6 +40,33 @@ class Scaled:
         x, state = self.penalty.prox(v * self.unit, rho * ratio * ratio, state)
         return x / self.unit, state
 
+    def rescaled(self, state: Any, scale: FloatArray) -> Any:
+        """The state after component r was multiplied by ``scale[r]``."""
+        return rescaled(self.penalty, state, scale)
+
+
+_SWEEPS = 50
+
+
+def met(terms: Sequence[Scaled], x: FloatArray) -> FloatArray:
+    """Put a factor onto the constraints among the terms, in turn where there are several.
+
+    The prox of a set is the projection onto it, or a step of one: it is repeated until nothing moves.
+    What is zero stays zero, and what is not finite is left to the caller.
+    """
+    if not (np.any(x) and np.isfinite(x).all()):
+        return x
+    sets = [term for term in terms if term.degree == 0]
+    alive, even = np.any(x, axis=tuple(range(x.ndim - 1))), np.ones(len(x))
+    states: list[Any] = [None] * len(sets)
+    for _ in range(_SWEEPS):
+        last = x
+        for t, term in enumerate(sets):
+            x, states[t] = term.prox(x, even, states[t])
+        if np.linalg.norm(x - last) <= 1e-14 * np.linalg.norm(x):
+            break
+    return np.where(alive, x, 0.0)
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -66,9 +94,13 @@ class Terms:
         """Weight of the absorbed norm penalty, for modes without coupling."""
         return float(self.diagonal[0])
 
-    def only(self, kind: type) -> bool:
-        """Whether the one split term is of this kind."""
-        return len(self.splits) == 1 and isinstance(self.splits[0].penalty, kind)
+    def only(self, constraint: Constraint) -> bool:
+        """Whether the one split term is this constraint."""
+        return len(self.splits) == 1 and self.asks_for(constraint)
+
+    def asks_for(self, constraint: Constraint) -> bool:
+        """Whether one of the split terms is this constraint."""
+        return asks_for([term.penalty for term in self.splits], constraint)
 
     @property
     def scalable(self) -> bool:
@@ -132,12 +164,12 @@ class Problem:
     @property
     def static(self) -> bool:
         """Whether patterns are the same in all slices, and nothing else is asked of them."""
-        return self.b.only(Static)
+        return self.b.only("static")
 
     @property
     def fused(self) -> bool:
         """Whether the compiled pattern update applies."""
-        return not self.b.splits or self.b.only(Parafac2)
+        return not self.b.splits or self.b.only("parafac2")
 
 
 def build_problem(

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
-from tparafac2.penalties import NonNegative
+from tparafac2.penalties import asks_for
 from tparafac2.solver.kernels import solve_block
-from tparafac2.solver.problem import Terms
+from tparafac2.solver.problem import Terms, met
 from tparafac2.solver.settings import Settings
 
 Starts = NDArray[np.intp]
@@ -34,7 +34,7 @@ class RowBlock:
         self.before = self.values.copy()
         self.terms = terms
         self.settings = settings
-        self.clip = settings.absorb and terms.only(NonNegative)
+        self.clip = settings.absorb and terms.only("nonnegative")
         splits = () if self.clip else terms.splits
         self.splits = splits
         self.aux = [self.values.transpose(0, 2, 1).copy() for _ in splits]
@@ -75,7 +75,7 @@ class RowBlock:
             new = array[active] * scale[:, None, :]
             ahead = new + step * (new - self._carried_before[t][active])
             is_aux = t < len(self.splits)
-            if is_aux and isinstance(self.splits[t].penalty, NonNegative):
+            if is_aux and asks_for([self.splits[t].penalty], "nonnegative"):
                 ahead = np.maximum(ahead, 0.0)
             array[active] = ahead
             self._carried_before[t][active] = new
@@ -86,8 +86,7 @@ class RowBlock:
         for t, term in enumerate(self.splits):
             if not np.isfinite(term.value(x)):
                 x = self._carried_before[t][i]
-        signed = not any(isinstance(term.penalty, NonNegative) for term in self.terms.splits)
-        return x.copy() if signed else np.asarray(np.maximum(x, 0.0))
+        return met(self.terms.splits, x.copy())
 
     def _admm(self, i: int, H: FloatArray, F: FloatArray) -> None:
         R = H.shape[-1]

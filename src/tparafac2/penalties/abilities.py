@@ -1,0 +1,76 @@
+"""What a penalty can do beside `value` and `prox`: it is asked, and never told from its class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.penalties.base import FloatArray, Penalty
+
+Constraint: TypeAlias = Literal["nonnegative", "parafac2", "static"]
+"""Sets that the solver knows how to meet faster than by `prox` alone."""
+
+
+def asks_for(terms: Sequence[Penalty], constraint: Constraint) -> bool:
+    """Tell whether one of the terms says that it is this constraint.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative, Ridge
+    >>> asks_for([Ridge(1.0), NonNegative()], "nonnegative"), asks_for([], "static")
+    (True, False)
+    """
+    return any(getattr(term, "constraint", None) == constraint for term in terms)
+
+
+def can_rotate(terms: Sequence[Penalty], axis: int) -> bool:
+    """Tell whether no term cares which way the coordinates of an axis point.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative, Ridge, Static
+    >>> can_rotate([Ridge(1.0), Static()], 1), can_rotate([Static()], 0), can_rotate([NonNegative()], 1)
+    (True, False, False)
+    """
+    return all(axis in getattr(term, "rotatable", ()) for term in terms)
+
+
+def ignore_sign(terms: Sequence[Penalty]) -> bool:
+    """Tell whether every term is the same for a component and for its negative.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative, Static
+    >>> ignore_sign([Static()]), ignore_sign([NonNegative()])
+    (True, False)
+    """
+    return all(getattr(term, "rotatable", ()) for term in terms)
+
+
+def on_clock(terms: Sequence[Penalty], times: NDArray[np.float64], period: float | None) -> list[Penalty]:
+    """Tell the terms that want to know when the slices were taken (increasing), and with which period.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Ridge, TemporalSmoothness
+    >>> on_clock([Ridge(1.0), TemporalSmoothness(1.0)], np.array([0.0, 1.0, 3.0]), None)[1].weights
+    (1.5, 0.75)
+    """
+    return [term.on_clock(times, period) if hasattr(term, "on_clock") else term for term in terms]
+
+
+def rescaled(term: Penalty, state: Any, scale: FloatArray) -> Any:
+    """The state that a term carries, after every component was multiplied by a number.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Parafac2, Ridge
+    >>> rescaled(Parafac2(), np.eye(2), np.array([2.0, 1.0])).tolist(), rescaled(Ridge(1.0), None, np.ones(2))
+    ([[2.0, 0.0], [0.0, 1.0]], None)
+    """
+    if state is None or not hasattr(term, "rescale_state"):
+        return state
+    return term.rescale_state(state, scale)
