@@ -249,3 +249,70 @@ def test_a_broken_penalty_is_named_with_what_it_lacks(data):
 def test_a_norm_penalty_on_one_mode_only_is_refused_in_this_form_too(mode, data):
     with pytest.raises(ValueError, match=r"scale would flee .* no minimum"):
         tp.Parafac2(2, n_starts=1, tol=1e-3, **{mode: [Ridge(1.0)]}).fit(data.X)
+
+
+@dataclass(frozen=True)
+class MyNonNegative:
+    """No negative entries, as a user would write it: the bare minimum."""
+
+    degree = 0
+    exact = True
+
+    def value(self, x):
+        return 0.0 if (x >= -1e-6 * np.abs(x).max()).all() else np.inf
+
+    def prox(self, v, rho, state=None):
+        return np.maximum(v, 0), None
+
+
+class MyDeclaredNonNegative(MyNonNegative):
+    """The same, which also says that it is."""
+
+    constraint = "nonnegative"
+
+
+@pytest.mark.parametrize("mode", ["a", "b", "c"])
+@pytest.mark.parametrize("term", [MyNonNegative(), MyDeclaredNonNegative(), NonNegative()], ids=repr)
+def test_anybodys_non_negativity_is_met_exactly(data, mode, term):
+    check_penalty(term)
+    model = tp.TParafac2(2, n_starts=1, max_iter=30, random_state=0, **{f"penalties_{mode}": [term]})
+    with pytest.warns(tp.ConvergenceWarning):
+        model.fit(data.X)
+    assert (getattr(model, f"{mode.upper()}_") >= 0).all()
+
+
+def test_any_set_is_met_exactly_by_patterns(data):
+    limit = 0.5 * float(tp.TParafac2(2, n_starts=1, random_state=0).fit(data.X).B_.max())
+    model = tp.TemporalCMF(2, n_starts=1, max_iter=30, random_state=0, penalties_b=[AtMost(limit)])
+    with pytest.warns(tp.ConvergenceWarning):
+        model.fit(data.X)
+    assert 0.99 * limit < model.B_.max() <= limit * (1 + 1e-6)
+
+
+def test_who_says_what_it_is_is_treated_as_the_built_in(data):
+    """Loadings are then solved with the sign, not split: bit for bit as with the built-in."""
+    ours, theirs = (
+        tp.TParafac2(2, n_starts=2, random_state=0, penalties_a=[term]).fit(data.X)
+        for term in (NonNegative(), MyDeclaredNonNegative())
+    )
+    np.testing.assert_array_equal(ours.A_, theirs.A_)
+    np.testing.assert_array_equal(ours.B_, theirs.B_)
+
+
+def test_terms_are_told_the_times(data):
+    """Smoothness of one's own choice weighs changes as the model's own does."""
+    times = np.array([0.0, 1, 2, 3, 10, 11, 12, 13])
+    strength = 3.0
+    extra = tp.TParafac2(
+        2,
+        lambda_a=1,
+        lambda_b=1,
+        lambda_d=1,
+        n_starts=1,
+        random_state=0,
+        penalties_b=[TemporalSmoothness(strength - 1, epsilon=1e-6)],
+    ).fit(data.X, times=times)
+    whole = tp.TParafac2(2, lambda_a=1, lambda_b=strength, lambda_d=1, n_starts=1, random_state=0).fit(
+        data.X, times=times
+    )
+    assert extra.objective_ == pytest.approx(whole.objective_, rel=1e-9)

@@ -295,3 +295,52 @@ def test_a_class_in_place_of_an_instance_is_explained():
 def test_impossible_shapes_are_refused(shape):
     with pytest.raises(ValueError, match="shape must be"):
         check_penalty(NonNegative(), shape)
+
+
+@dataclass(frozen=True)
+class Lying(Ridge):
+    """A ridge that says more of itself than is true."""
+
+    axes: tuple[int, ...] = ()
+    name: str | None = None
+    clock: object = None
+
+    def value(self, x):
+        return float(self.strength * np.sum(x**2) + np.sum(np.abs(x[..., 0, :]) ** 2))
+
+    @property
+    def rotatable(self):
+        return self.axes
+
+    @property
+    def constraint(self):
+        return self.name
+
+    def on_clock(self, times, period):
+        return self.clock or self
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"axes": (1,)}, "rotatable names axis 1"),
+        ({"name": "positive"}, "constraint must be one of 'nonnegative'"),
+        ({"name": "static"}, "so that degree must be 0"),
+        ({"clock": "soon"}, "on_clock must return a penalty; it lacks degree"),
+    ],
+)
+def test_abilities_that_are_not_there_are_found_out(parts, said):
+    class Weighted(Lying):
+        exact = False
+        bands = None
+
+        def prox(self, v, rho, state=None):
+            shrink = (rho / (rho + 2 * self.strength)).reshape(-1, *[1] * (v.ndim - 1))
+            first = (rho / (rho + 2 * self.strength + 2)).reshape(-1, *[1] * (v.ndim - 2))
+            x = (shrink * v).astype(v.dtype)
+            x[..., 0, :] = first * v[..., 0, :]
+            return x, None
+
+    check_penalty(Weighted(0.5))
+    with pytest.raises(PenaltyError, match=said):
+        check_penalty(Weighted(0.5, **parts))
