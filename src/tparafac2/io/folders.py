@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,7 @@ _FILES = (
     "starts.csv",
     "figures",
 )
+_PREFIX = ".unfinished-"
 _FIGURES = re.compile(r"(strengths|convergence|(pattern|movers|loadings)-\d+)\.(png|pdf|svg)")
 
 
@@ -40,6 +43,8 @@ def check_folder(folder: str | os.PathLike[str], *, overwrite: bool) -> Path:
         )
     if not os.access(target.parent, os.W_OK):
         raise PermissionError(f"the folder {str(given.parent)!r} may not be written to: choose another.")
+    if not target.exists():
+        _finish_replacement(target)
     if not target.exists():
         return target
     if not target.is_dir():
@@ -65,7 +70,8 @@ def check_folder(folder: str | os.PathLike[str], *, overwrite: bool) -> Path:
 def folder_written_whole(target: Path) -> Iterator[Path]:
     """Give an empty folder to write to, which becomes `target` only if all went well.
 
-    An older folder is put aside first, and back if anything goes wrong.
+    An older folder is put aside first, and back if anything goes wrong. If the process is killed in between,
+    `check_folder` puts things right when this place is to be written to again.
 
     Examples
     --------
@@ -76,24 +82,44 @@ def folder_written_whole(target: Path) -> Iterator[Path]:
     ['note.txt']
     """
     try:
-        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=target.parent) as place:
-            unfinished, old = Path(place) / "new", Path(place) / "old"
-            unfinished.mkdir()
-            yield unfinished
-            if not target.exists():
-                os.rename(unfinished, target)
-                return
-            os.rename(target, old)
-            try:
-                os.rename(unfinished, target)
-            except BaseException:
+        place = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=target.parent))
+        new, old = _inside(place, target)
+        try:
+            new.mkdir()
+            old.parent.mkdir()
+            yield new
+            if target.exists():
+                os.rename(target, old)
+            os.rename(new, target)
+        finally:
+            if old.exists() and not target.exists():
                 os.rename(old, target)
-                raise
+            shutil.rmtree(place, ignore_errors=True)
     except OSError as error:
         if error.errno is None:
             raise
         # The user knows nothing of the unfinished folder.
         raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
+
+
+def _inside(place: Path, target: Path) -> tuple[Path, Path]:
+    """Where the new folder is made, and where the old one is put aside, under its own name to be found by."""
+    return place / "new", place / "old" / target.name
+
+
+def _finish_replacement(target: Path) -> None:
+    """If a process was killed when the old folder was aside and the new one complete, take the last step."""
+    for place in target.parent.glob(f"{_PREFIX}*"):
+        new, old = _inside(place, target)
+        if os.path.isdir(new) and os.path.isdir(old):  # unlike pathlib's, these are silent about permissions
+            os.rename(new, target)
+            shutil.rmtree(place, ignore_errors=True)
+            warnings.warn(
+                f"A process was killed while it replaced {str(target)!r}: what it had found is there now.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
 
 
 def _foreign(folder: Path) -> str | None:
