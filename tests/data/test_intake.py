@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tparafac2.data import take_in
+from tparafac2.data import SparseData, take_in
 
 
 def _random(*shape: int) -> np.ndarray:
@@ -133,7 +133,12 @@ INFINITE[2, 1, 0] = -np.inf
         (INFINITE, "1 infinite values, the first in slice 2, row 1, column 0"),
         (np.zeros((2, 3, 4)), "every entry of X is zero"),
         (np.full((9, 9, 9), 1e308), "too large.*divide X by"),
-        (np.full((2, 2, 2), 1e-320), "too small.*multiply X by"),
+        (np.full((2, 2, 2), 1e-320), r"too small to be squared \(norm 2.83e-320\): divide X by 3e-320"),
+        (np.full((2, 2, 2), 1e-155), "too small to be squared.*divide X by 3e-155"),
+        (SPOILT * 1e-160, "too small to be squared"),
+        ([scipy.sparse.eye_array(3) * 1e-160] * 2, "too small to be squared"),
+        (SparseData.from_slices([scipy.sparse.eye_array(3) * 1e-160] * 2), "too small to be squared"),
+        (SparseData.from_slices([scipy.sparse.eye_array(3) * 1e160] * 2), "too large to be squared"),
     ],
 )
 def test_unusable_shapes_and_values_are_refused(X: object, words: str) -> None:

@@ -421,3 +421,27 @@ def test_the_need_is_told_in_numbers(monkeypatch):
     refused(MemoryError, r"needs 10\.0 GB of memory, but this machine has 4\.0 GB", tp.CP(2), X)
     sentence = r"Fitting 10 starts of rank 50 .* needs \d+\.\d GB of memory, but this machine has 4\.0 GB"
     refused(MemoryError, sentence, tp.CP(50), np.ones((50, 1, 100_000)))
+
+
+# --- sizes --------------------------------------------------------------------------------------------------
+
+
+@each_model
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("size", "sentence"), [(1e-165, "too small"), (1e155, "too large")])
+def test_numbers_that_cannot_be_squared(model, dtype, size, sentence):
+    sentence = f"the entries of X are {sentence} to be squared .norm .*: divide X by "
+    refused(ValueError, sentence, model(2, dtype=dtype), GOOD * size)
+    slices = [scipy.sparse.csr_array(piece * size) for piece in GOOD]
+    refused(ValueError, sentence, model(2, dtype=dtype), slices)
+    refused(ValueError, sentence, model(2), tp.data.SparseData.from_slices(slices))
+    refused(ValueError, sentence, model(2, dtype=dtype), spoilt(np.nan) * size)
+
+
+@pytest.mark.parametrize("algorithm", ["fast", "paper"])
+def test_penalties_beside_which_data_are_nothing(algorithm):
+    lambdas = {"lambda_a": 1.0, "lambda_b": 1.0, "lambda_d": 1.0}
+    sentence = r"a penalty on the loadings weighs \d+e\+\d+ beside data of norm .* lower smoothness, or the"
+    model = tp.TParafac2(2, **lambdas, algorithm=algorithm, compress=False)
+    refused(ValueError, sentence, model, GOOD * 1e-100)
+    refused(ValueError, sentence, tp.TParafac2(2, 1e200, algorithm=algorithm, compress=False))

@@ -244,3 +244,16 @@ def test_strong_smoothness_does_not_lose_a_better_minimum():
     warm = fit(tp.TParafac2(2, 1.0, init=(weaker.A_, weaker.B_, weaker.C_)), Y)
     cold = fit(tp.TParafac2(2, 1.0, n_starts=6, random_state=0), Y)
     assert cold.objective_ <= warm.objective_ * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("model", ["TParafac2", "Parafac2", "CP, C >= 0"])
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
+def test_the_algorithm_of_the_paper_where_penalties_outweigh_the_data(model, size):
+    weight = 1e6 * (size * np.linalg.norm(X)) ** (4 / 3)
+    lambdas = dict.fromkeys(("lambda_a", "lambda_b", "lambda_d"), weight)
+    model = MODELS[model](2, **lambdas, n_starts=1, algorithm="paper", max_iter=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", tp.ConvergenceWarning)
+        model.fit(size * X)
+    assert all(np.isfinite(found).all() for found in (model.objective_, model.A_, model.B_, model.C_))

@@ -1,6 +1,5 @@
 """Refuse slices that cannot be decomposed, in sentences, before any work is done."""
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +11,8 @@ from tparafac2.data.tables import entries
 
 _STACK = "stack slices along a new first axis, for example np.stack([X_1, X_2, ...])"
 
-_LARGEST_NORM = 1e154  # its square is just a number
+# The objective is up to a square of these, and a share of it has to keep its digits.
+_SMALLEST_NORM, _LARGEST_NORM = 1e-150, 1e154
 
 
 def require_numbers(array: NDArray[Any], what: str) -> None:
@@ -130,14 +130,24 @@ def usable_norm(slices: Sequence[NDArray[Any]]) -> float:
         count, first = _locate(slices, np.isinf)
         if count:
             raise ValueError(f"X has {count} infinite values{first}: replace them by finite numbers.")
-        raise ValueError(
-            f"the entries of X are too large to be squared (norm {norm:.3g}): divide X by 1e200."
-        )
-    if norm < sys.float_info.min:
-        raise ValueError(
-            f"the entries of X are too small for exact arithmetic (norm {norm}): multiply X by 1e100."
-        )
+    require_ordinary(norm)
     return norm
+
+
+def require_ordinary(norm: float) -> None:
+    """Refuse data whose norm cannot be squared.
+
+    Examples
+    --------
+    >>> require_ordinary(1e-200)
+    Traceback (most recent call last):
+    ValueError: the entries of X are too small to be squared (norm 1e-200): divide X by 1e-200.
+    """
+    if not _SMALLEST_NORM <= norm <= _LARGEST_NORM:
+        size = "small" if norm < 1 else "large"
+        raise ValueError(
+            f"the entries of X are too {size} to be squared (norm {norm:.3g}): divide X by {norm:.0e}."
+        )
 
 
 def _locate(

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from tparafac2.data.checks import (
     require_finite_entries,
     require_numbers,
+    require_ordinary,
     require_stack,
     require_tables,
     usable_norm,
@@ -181,6 +182,7 @@ def _take_made(X: SparseData, request: _Request) -> Intake:
         raise ValueError(
             "dims and mask are not for SparseData, which has neither labels nor missing entries."
         )
+    require_ordinary(X.scale)
     K = X.shape[0]
     times = read_times(request.times, None, K)
     if times is not None and (np.diff(times) < 0).any():

@@ -49,6 +49,10 @@ _PLAIN = (1e-30, 1e30)
 _SINGLE_TOL = 1e-5
 
 
+# Weight of a penalty, where data have norm one, beyond which numbers might overflow.
+_HEAVIEST = 1e30
+
+
 @dataclass(frozen=True)
 class Plan:
     """How it is to be fitted."""
@@ -91,6 +95,7 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
         fixed_strengths=model.fixed_strengths,
         absorb=plan.settings.absorb,
     )
+    _require_weights(problem)
     starts = _starts(given, data, model, plan, problem, compressed)
     progress = Progress(plan.progress)
     try:
@@ -124,6 +129,17 @@ def require_scale_fixed(model: Model) -> None:
             "A norm penalty on some factors only: scale would flee to the others, and there is no minimum. "
             f"Give every factor one (here {names} too, for example [Ridge(0.1)]), or none."
         )
+
+
+def _require_weights(problem: Problem) -> None:
+    """Refuse penalties beside which data are nothing, also to a computer."""
+    for name, terms in (("loadings", problem.a), ("patterns", problem.b), ("strengths", problem.c)):
+        if not terms.heaviest <= _HEAVIEST:
+            raise ValueError(
+                f"a penalty on the {name} weighs {terms.heaviest:.0e} beside data of norm "
+                f"{problem.data.scale:.3g}, where 1 would leave nothing: lower smoothness, or the lambdas. "
+                "Only the product of the lambdas matters, so that one may be lowered and another raised."
+            )
 
 
 def _given_starts(plan: Plan, intake: Intake) -> list[Start] | None:
@@ -230,8 +246,9 @@ def _package(
     widths = _user_widths(intake)
     square = intake.data.scale**2
     trace, starts = run.trace.table(), dict(choice.table)
-    trace["objective"] = trace["objective"] * square
-    starts["objective"] = starts["objective"] * square
+    with np.errstate(over="ignore"):  # where a run has been on its way is allowed to be infinitely bad
+        trace["objective"] = trace["objective"] * square
+        starts["objective"] = starts["objective"] * square
     starts["explained_variance"] = 1.0 - starts.pop("sse")
     return Result(
         model=about["model"],

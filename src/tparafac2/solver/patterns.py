@@ -10,7 +10,7 @@ from tparafac2.penalties import proximal
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Before, Evolving, Observed, Rounds
 from tparafac2.solver.problem import Problem
-from tparafac2.solver.rows import Starts
+from tparafac2.solver.rows import LEAST_WEIGHT, Starts
 from tparafac2.solver.settings import Settings
 
 
@@ -52,7 +52,7 @@ def slice_weights(
         first, second = np.triu_indices(N.shape[1])
         sizes = observed.H[:, first == second].mean(axis=3)
     trace = (sizes * C * C).sum(axis=1)
-    least = floor * trace.mean(axis=1, keepdims=True) + 1e-300
+    least = floor * trace.mean(axis=1, keepdims=True) + LEAST_WEIGHT
     return np.asarray(weight[:, None] * np.maximum(trace, least) / N.shape[1])
 
 

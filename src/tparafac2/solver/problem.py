@@ -81,6 +81,8 @@ class Terms:
         Terms that get an auxiliary variable each.
     everything : tuple of penalties
         All terms, in the solver's units, for the value of the objective.
+    heaviest : float
+        The largest weight of a quadratic term, absorbed or not.
     """
 
     diagonal: FloatArray
@@ -88,6 +90,7 @@ class Terms:
     closing: float
     splits: tuple[Scaled, ...]
     everything: tuple[Scaled, ...]
+    heaviest: float = 0.0
 
     @property
     def ridge(self) -> float:
@@ -112,8 +115,11 @@ def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) 
     """Absorb what is quadratic (with coupling between neighbours only where the mode allows it)."""
     diagonal, off, closing = np.zeros(n), np.zeros(max(n - 1, 0)), 0.0
     splits: list[Scaled] = []
+    heaviest = 0.0
     for term in terms:
         bands = _bands(term, n)
+        if bands is not None:
+            heaviest = max(heaviest, float(np.abs(bands.diagonal).max(initial=abs(bands.closing))))
         couples = bands is not None and bool(bands.off.any() or bands.closing)
         # The paper too has plain norm penalties in its least squares; coupling gets an auxiliary there.
         if bands is None or (couples and not (absorb and coupled)):
@@ -122,7 +128,7 @@ def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) 
             diagonal += bands.diagonal
             off += bands.off
             closing += bands.closing
-    return Terms(diagonal, off, closing, tuple(splits), tuple(terms))
+    return Terms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest)
 
 
 def _bands(term: Scaled, n: int) -> Bands | None:
@@ -130,7 +136,8 @@ def _bands(term: Scaled, n: int) -> Bands | None:
         return None
     ratio = (term.unit / term.norm) ** 2
     diagonal, off, closing = Bands(*term.penalty.bands(n))
-    return Bands(np.asarray(diagonal) * ratio, np.asarray(off) * ratio, float(closing) * ratio)
+    with np.errstate(over="ignore"):  # infinite weights are refused
+        return Bands(np.asarray(diagonal) * ratio, np.asarray(off) * ratio, float(closing) * ratio)
 
 
 @dataclass(frozen=True)

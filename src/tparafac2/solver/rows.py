@@ -13,6 +13,9 @@ from tparafac2.solver.settings import Settings
 
 Starts = NDArray[np.intp]
 
+# Penalty weight of a factor that is zero; positive also in the units of users whose data are tiny.
+LEAST_WEIGHT = 1e-90
+
 
 class RowBlock:
     """One factor of all starts: `values` (n, R, m), solved row by row of m.
@@ -92,7 +95,7 @@ class RowBlock:
         R = H.shape[-1]
         trace = np.trace(H, axis1=-2, axis2=-1)
         rho = np.broadcast_to(
-            np.maximum(trace, self.settings.weight_floor * trace.mean() + 1e-300) / R, len(F)
+            np.maximum(trace, self.settings.weight_floor * trace.mean() + LEAST_WEIGHT) / R, len(F)
         ).copy()
         weight = self.terms.ridge + (0.5 * len(self.splits) * rho)[: len(H), None, None]
         inverse = np.linalg.inv(H + weight * np.eye(R))
