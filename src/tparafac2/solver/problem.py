@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tparafac2.data import FloatArray, SliceData
-from tparafac2.penalties import Bands, Penalty, Quadratic, asks_for, rescaled
-from tparafac2.penalties.abilities import Constraint
+from tparafac2.penalties import Bands, Constraint, Penalty, Quadratic, asks_for, rescaled
 from tparafac2.solver.kernels import Quadratics
 
 
