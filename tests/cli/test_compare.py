@@ -152,3 +152,57 @@ def test_a_missing_file_comes_before_its_folder(tmp_path):
     ended = run("fit", tmp_path / "nodir" / "y.csv", *NAMES)
     assert ended.exit_code == 4
     assert ended.stderr == f"Error: there is no file '{tmp_path / 'nodir' / 'y.csv'}': check the path.\n"
+
+
+def test_several_values_of_one_option(table):
+    commas = run("compare", table, *NAMES, *FAST, "--rank", "1,2", "--smoothness", "1e-3, 1e-2", "--json")
+    assert commas.exit_code == 0, commas.stderr
+    repeated = [part for rank in ("1", "2") for part in ("--rank", rank)]
+    repeated += ["--smoothness", "1e-3", "--smoothness", "1e-2"]
+    other = run("compare", table, *NAMES, *FAST, *repeated, "--json")
+    names = [[line["model"] for line in json.loads(one.stdout)["models"]] for one in (commas, other)]
+    assert names[0] == names[1]
+    assert len(names[0]) == 4
+    both = ["--rank", "1,2", "--rank", "3", "--model", "cp,tcmf"]
+    mixed = run("compare", table, *NAMES, *FAST, *both, "--json")
+    assert len(json.loads(mixed.stdout)["models"]) == 6
+
+
+@pytest.mark.usefixtures("no_work", "no_reading")
+@pytest.mark.parametrize(
+    ("given", "said"), [("2,x", "whole numbers"), ("2,,3", "whole numbers"), ("1.5", "whole numbers")]
+)
+def test_values_that_cannot_be_read_are_wrong_usage(table, given, said):
+    ended = run("compare", table, *NAMES, "--rank", given)
+    assert ended.exit_code == 2, ended.output
+    assert said in ended.stderr
+    assert run("compare", table, *NAMES, "--rank", "2,3,2").exit_code == 3
+
+
+def test_models_are_kept_in_a_folder(table, tmp_path):
+    asked = ["compare", table, *NAMES, *FAST, "--rank", "1,2", "--transform", "sqrt"]
+    asked += ["--out", tmp_path / "out"]
+    ended = run(*asked)
+    assert ended.exit_code == 0, ended.stderr
+    assert str(tmp_path / "out") in ended.stdout
+    model = tp.load(tmp_path / "out" / "2-tparafac2-rank-2.nc")
+    assert model.result_.preparation["transform"] == "sqrt"
+    again = run(*asked)
+    assert again.exit_code == 4
+    assert "--overwrite" in again.stderr
+    assert json.loads(run(*asked, "--overwrite", "--json").stdout)["models"]
+
+
+@pytest.mark.usefixtures("no_work", "no_reading")
+def test_a_folder_in_the_way_is_told_before_any_work(table, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").touch()
+    asked = ["compare", table, *NAMES, "--out", tmp_path / "out", "--overwrite"]
+    assert "thesis.tex" in run(*asked).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "said"), [("fit", "100 / rank starts"), ("compare", "Models that are fitted at once")]
+)
+def test_help_says_what_jobs_do(command, said):
+    assert said in " ".join(run(command, "--help").stdout.replace("│", " ").split())

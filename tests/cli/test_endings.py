@@ -104,6 +104,19 @@ def test_compare_ends_after_the_current_model(file, press):
     assert "rank 3" not in ended.stdout
 
 
+def test_half_a_comparison_replaces_nothing(file, tmp_path, press):
+    asked = ["compare", file, *AXES[:2], "--starts", "2", "--rank", "1,2", "--out", tmp_path / "out"]
+    press(1)
+    ended = run(*asked)
+    assert ended.exit_code == 130
+    kept = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert kept == ["1-tparafac2-rank-1.nc", "comparison.csv", "log.json"]
+    press(1)
+    ended = run(*asked, "--overwrite")
+    assert ended.exit_code == 130
+    assert "nothing was written" in ended.stderr
+
+
 def test_compare_without_a_finished_model_has_no_table(file, press):
     press(0)
     ended = run("compare", file, *AXES, "--json")

@@ -137,7 +137,7 @@ def test_an_interruption_ends_the_batch_and_skips_the_rest(problem):
 
 def test_whoever_is_interrupted_for_good_leaves_no_workers(problem, monkeypatch):
     stopped = []
-    monkeypatch.setattr("tparafac2.starts.batches.stop_workers", lambda: stopped.append(True))
+    monkeypatch.setattr("tparafac2.starts.processes.stop_workers", lambda: stopped.append(True))
 
     class Impatient(Progress):
         def batch_done(self):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tparafac2.cli.errors import ExitCode, say
-from tparafac2.cli.modelling import MODEL_NAMES, SMOOTH, Fitting, make_model
-from tparafac2.cli.options import takes
+from tparafac2.cli.modelling import FIT, MODEL_NAMES, SMOOTH, Fitting, make_model
+from tparafac2.cli.options import Several, several, takes
 from tparafac2.cli.source import Source, check_source, load
 from tparafac2.cli.termination import Terminated
 from tparafac2.cli.wording import in_flags
@@ -20,9 +23,11 @@ if TYPE_CHECKING:
     from tparafac2.models.estimators import Decomposition
 
 EXAMPLES = """Examples:
-  tparafac2 compare words.csv --rows author --columns word --time year --rank 2 --rank 3 --rank 4
-  tparafac2 compare data.nc --model tparafac2 --model parafac2 --model cp
-  tparafac2 compare data.nc --smoothness 1e-4 --smoothness 1e-3 --smoothness 1e-2 --json
+  tparafac2 compare words.csv --rows author --columns word --time year --rank 2,3,4 --jobs -1
+  tparafac2 compare data.nc --model tparafac2,parafac2,cp --out models
+  tparafac2 compare data.nc --smoothness 1e-4,1e-3,1e-2 --json
+
+With --out, the folder has the table (comparison.csv) and every model, for 'tparafac2 report' and 'info'.
 """
 
 
@@ -30,45 +35,100 @@ EXAMPLES = """Examples:
 class Request(Fitting, Source):
     """What was asked for on the command line."""
 
-    rank: Annotated[list[int] | None, typer.Option(help="Once or several times.", show_default="3")] = None
+    rank: Annotated[
+        list[Several] | None,
+        typer.Option(
+            parser=several(int), metavar="N,...", help="One or several; may be repeated.", show_default="3"
+        ),
+    ] = None
     smoothness: Annotated[
-        list[float] | None,
-        typer.Option(help="Once or several times, for the models that are smooth.", show_default="1e-3"),
+        list[Several] | None,
+        typer.Option(
+            parser=several(float),
+            metavar="X,...",
+            help="One or several, for the models that are smooth; may be repeated.",
+            show_default="1e-3",
+        ),
     ] = None
     model: Annotated[
-        list[str] | None,
-        typer.Option(help=f"{', '.join(MODEL_NAMES)}; once or several times.", show_default="tparafac2"),
+        list[Several] | None,
+        typer.Option(
+            parser=several(str),
+            metavar="NAME,...",
+            help=f"{', '.join(MODEL_NAMES)}: one or several; may be repeated.",
+            show_default="tparafac2",
+        ),
     ] = None
+    jobs: Annotated[
+        int,
+        typer.Option(
+            help="Models that are fitted at once, each in a process of its own; -1 for one per core.",
+            rich_help_panel=FIT,
+        ),
+    ] = 1
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Keep the table and every model here.", show_default="not kept"),
+    ] = None
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the folder if it exists.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False
 
 
 @takes(Request)
 def compare(request: Request) -> None:
     """Fit several models or settings to the same data, and set them side by side."""
+    from tparafac2.io import check_folder
+
     models = dict(_models(request))
     check_source(request)
+    if request.out is not None:
+        check_folder(request.out, overwrite=request.overwrite)
     loaded = load(request)
     for model in models.values():
         model.check_settings(loaded.prepared.data.shape)
     if not request.as_json and "table" in loaded.about:
         typer.echo(loaded.about["table"], err=True)
-    lines = _finished(models, loaded.prepared.data)
+    lines = _finished(models, loaded.prepared, request.jobs)
     if not lines:
         raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
     notes = {line["model"]: [in_flags(note) for note in models[line["model"]].notes_] for line in lines}
     typer.echo(_as_json(lines, notes, loaded.about) if request.as_json else _as_text(lines, notes))
+    if request.out is not None:
+        _keep(request, models, lines, loaded.about)
     if len(lines) < len(models):
         say(f"interrupted: {len(lines)} of {len(models)} models were fitted.")
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-def _finished(models: Mapping[str, Decomposition], data: Any) -> list[dict[str, Any]]:
+def _keep(
+    request: Request,
+    models: Mapping[str, Decomposition],
+    lines: Sequence[Mapping[str, Any]],
+    about: Mapping[str, Any],
+) -> None:
+    """Write what was fitted; half a comparison never takes the place of a whole one."""
+    import pandas as pd
+
+    from tparafac2.io import write_comparison
+
+    if request.out is None:
+        return
+    if len(lines) < len(models) and request.out.exists() and any(request.out.iterdir()):
+        say(f"nothing was written, and {str(request.out)!r} is as it was.")
+        return
+    facts = {**about, "command": shlex.join(["tparafac2", *sys.argv[1:]])}
+    write_comparison(models, pd.DataFrame(lines), request.out, about=facts, overwrite=request.overwrite)
+    if not request.as_json:
+        typer.echo(f"\nThe table and the models are in {request.out}.")
+
+
+def _finished(models: Mapping[str, Decomposition], data: Any, jobs: int) -> list[dict[str, Any]]:
     """Lines of the models that were fitted before the end, or before Ctrl-C."""
     from tparafac2.io.comparing import compared
 
     lines: list[dict[str, Any]] = []
     try:
-        for line in compared(models, data):
+        for line in compared(models, data, n_jobs=jobs):
             lines.append(line)
     except Terminated:
         raise
@@ -97,8 +157,9 @@ def _as_json(
 
 def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
     """Every combination by a name of its own; all are checked here, before any work."""
-    names, ranks = request.model or ["tparafac2"], request.rank or [3]
-    knobs: Sequence[float | None] = request.smoothness or [None]
+    names: list[str] = _flat(request.model) or ["tparafac2"]
+    ranks: list[int] = _flat(request.rank) or [3]
+    knobs: list[float | None] = _flat(request.smoothness) or [None]
     for option, values in (("--model", names), ("--rank", ranks), ("--smoothness", knobs)):
         _refuse_repeats(option, values)
     some_smooth = any(name in SMOOTH for name in names)
@@ -112,6 +173,10 @@ def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
             for smoothness in [None] if spared else knobs:
                 label = f"{name} rank {rank}" + ("" if smoothness is None else f" smoothness {smoothness}")
                 yield label, make_model(name, rank, smoothness, fitting)
+
+
+def _flat(given: Sequence[Several] | None) -> list[Any]:
+    return [value for values in given or () for value in values]
 
 
 def _refuse_repeats(option: str, values: Sequence[object]) -> None:

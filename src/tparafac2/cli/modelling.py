@@ -15,27 +15,34 @@ if TYPE_CHECKING:
 ModelName = Literal["tparafac2", "parafac2", "tcmf", "nntcmf", "cp"]
 MODEL_NAMES: tuple[str, ...] = get_args(ModelName)
 SMOOTH = ("tparafac2", "tcmf", "nntcmf")
-_FIT = "Fit"
+FIT = "Fit"
 
 
 @dataclass(frozen=True)
 class Fitting:
     """How every model of a command is fitted."""
 
-    starts: Annotated[int, typer.Option(help="Starts; the best is kept.", rich_help_panel=_FIT)] = 10
-    max_iter: Annotated[int, typer.Option(help="Iterations at most.", rich_help_panel=_FIT)] = 2000
-    seed: Annotated[int, typer.Option(help="Seed of the starts.", rich_help_panel=_FIT)] = 0
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.", rich_help_panel=_FIT)] = 1
+    starts: Annotated[int, typer.Option(help="Starts; the best is kept.", rich_help_panel=FIT)] = 10
+    max_iter: Annotated[int, typer.Option(help="Iterations at most.", rich_help_panel=FIT)] = 2000
+    seed: Annotated[int, typer.Option(help="Seed of the starts.", rich_help_panel=FIT)] = 0
+    jobs: Annotated[
+        int,
+        typer.Option(
+            help="Processes; -1 for one per core. A process works on about 100 / rank starts at once, so "
+            "that only more starts than that use a second one.",
+            rich_help_panel=FIT,
+        ),
+    ] = 1
     missing: Annotated[
         Literal["auto", "exact", "em"],
-        typer.Option(help="How missing entries are treated.", rich_help_panel=_FIT),
+        typer.Option(help="How missing entries are treated.", rich_help_panel=FIT),
     ] = "auto"
     no_bridge: Annotated[
         bool,
         typer.Option(
             "--no-bridge",
             help="Columns that were not observed at all at some time did not exist then.",
-            rich_help_panel=_FIT,
+            rich_help_panel=FIT,
         ),
     ] = False
     nonnegative_rows: Annotated[
@@ -43,12 +50,12 @@ class Fitting:
         typer.Option(
             "--nonnegative-rows",
             help="Loadings of the rows are not negative (nntcmf is tcmf with this).",
-            rich_help_panel=_FIT,
+            rich_help_panel=FIT,
         ),
     ] = False
     period: Annotated[
         float | None,
-        typer.Option(help="Time goes round with this period (smooth models).", rich_help_panel=_FIT),
+        typer.Option(help="Time goes round with this period (smooth models).", rich_help_panel=FIT),
     ] = None
 
 

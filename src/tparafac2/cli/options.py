@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, NamedTuple, TypeVar, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import typer
 
@@ -59,6 +59,32 @@ def require_jobs(jobs: int) -> None:
             f"--jobs {jobs} leaves no process on this machine, which has {cores} cores: give a number of "
             "processes, or -1 for one per core."
         )
+
+
+class Several(tuple[Any, ...]):
+    """Values of one option, with commas between them."""
+
+
+def several(kind: Callable[[str], Any]) -> Callable[[str | Several], Several]:
+    """Make a parser of values with commas between them; the option may be repeated besides.
+
+    Examples
+    --------
+    >>> several(int)("2, 3,4")
+    (2, 3, 4)
+    """
+
+    def parse(text: str | Several) -> Several:
+        try:
+            return Several(kind(part.strip()) for part in str(text).split(","))
+        except ValueError:
+            what = {int: "whole numbers", float: "numbers"}.get(kind, "names")  # type: ignore[call-overload]
+            raise typer.BadParameter(
+                f"{str(text)!r} cannot be read: write {what} with commas between them, such as "
+                f"{'2,3,4' if kind is int else '1e-3,1e-2'}."
+            ) from None
+
+    return parse
 
 
 class Shape(NamedTuple):

@@ -24,6 +24,7 @@ _PHRASES = {
     r" to feasibility_tol(?=:)": "",
     r"\braise n_starts\b": "raise --starts",
     r"\bstarts \(n_starts\), processes \(n_jobs\) or components \(rank\)": "--starts, --jobs or --rank",
+    r"\bfewer processes \(n_jobs\)": "fewer processes (--jobs)",
     r"\bchoose n_weak(?= <=)": "choose --weak",
     r"\bLower smoothness \(or the lambdas\)": "Lower --smoothness",
     r"\buse norm penalties or smoothness\b": "use a smooth model (--model tparafac2)",

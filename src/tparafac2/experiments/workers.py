@@ -43,13 +43,11 @@ class Local:
         if self.jobs == 1:
             yield from ((task, measure(task, protocol)) for task in tasks)
             return
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
-
         work = [(task, protocol) for task in tasks]
         results = in_processes(_elsewhere, work, min(self.jobs, len(tasks)), ordered=False)
         try:
             yield from results
-        except TerminatedWorkerError:
+        except ChildProcessError:
             raise ChildProcessError(
                 "a process that did the fits was killed, perhaps for lack of memory. What was finished is "
                 "kept, and the same command goes on from there; fewer processes (--jobs) need less memory."

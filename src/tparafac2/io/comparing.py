@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import os
+import re
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from tparafac2 import __version__
+from tparafac2.io.folders import COMPARISON, check_folder, folder_written_whole
+from tparafac2.models.checks import check_jobs
 from tparafac2.models.conventions import ConvergenceWarning
+from tparafac2.models.fitting import count_jobs
 from tparafac2.result.agreement import count_same_objective
-from tparafac2.solver import Status
-from tparafac2.starts import one_of_several
+from tparafac2.solver import Settings, Status
+from tparafac2.starts import (
+    Interrupt,
+    Progress,
+    flag_file,
+    helping,
+    in_processes,
+    no_orphans,
+    one_of_several,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tparafac2.models.estimators import Decomposition
+    from tparafac2.result import Result
 
 
-def compare_models(models: Mapping[str, Decomposition], data: Any, **fit: Any) -> pd.DataFrame:
+def compare_models(
+    models: Mapping[str, Decomposition], data: Any, *, n_jobs: int = 1, **fit: Any
+) -> pd.DataFrame:
     """Fit each model, and give one line for each.
 
     Parameters
@@ -27,6 +52,9 @@ def compare_models(models: Mapping[str, Decomposition], data: Any, **fit: Any) -
         They are fitted in place.
     data
         Whatever `fit` takes.
+    n_jobs : int
+        How many models are fitted at the same time, each in a process of its own; -1 for one per core. With
+        more than one, `n_jobs` of the models is not used. The answer does not depend on it.
     **fit
         Further arguments of `fit`, such as times.
 
@@ -47,10 +75,12 @@ def compare_models(models: Mapping[str, Decomposition], data: Any, **fit: Any) -
     """
     import pandas as pd
 
-    return pd.DataFrame(list(compared(models, data, **fit)))
+    return pd.DataFrame(list(compared(models, data, n_jobs=n_jobs, **fit)))
 
 
-def compared(models: Mapping[str, Decomposition], data: Any, **fit: Any) -> Iterator[dict[str, Any]]:
+def compared(
+    models: Mapping[str, Decomposition], data: Any, *, n_jobs: int = 1, **fit: Any
+) -> Iterator[dict[str, Any]]:
     """Give the lines of `compare_models`, each as soon as its model is fitted; the last ends with Ctrl-C.
 
     Examples
@@ -61,13 +91,11 @@ def compared(models: Mapping[str, Decomposition], data: Any, **fit: Any) -> Iter
     >>> next(lines)["starts"]
     2
     """
-    for number, (label, model) in enumerate(models.items(), start=1):
-        began = time.perf_counter()
-        with warnings.catch_warnings(), one_of_several(f"model {number} of {len(models)} ({label})"):
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it
-            model.fit(data, **fit)
-        if was_interrupted(model):
-            return  # half a fit beside whole ones would be no comparison
+    check_jobs(n_jobs)
+    jobs = min(count_jobs(n_jobs), len(models))
+    fits = _one_by_one(models, data, fit) if jobs < 2 else _side_by_side(models, data, fit, jobs)
+    for label, seconds in fits:
+        model = models[label]
         starts = model.starts_
         yield {
             "model": label,
@@ -79,8 +107,74 @@ def compared(models: Mapping[str, Decomposition], data: Any, **fit: Any) -> Iter
             "agreement": float(starts["fms_to_chosen"].median()),
             "degenerate": int(starts["degenerate"].sum()),
             "notes": len(model.notes_),
-            "seconds": time.perf_counter() - began,
+            "seconds": seconds,
         }
+
+
+class _Fitted(NamedTuple):
+    result: Result
+    seconds: float
+    warnings: list[Warning]
+
+
+def _one_by_one(
+    models: Mapping[str, Decomposition], data: Any, fit: Mapping[str, Any]
+) -> Iterator[tuple[str, float]]:
+    for number, (label, model) in enumerate(models.items(), start=1):
+        began = time.perf_counter()
+        with one_of_several(f"model {number} of {len(models)} ({label})"):
+            _fit(model, data, fit)
+        if was_interrupted(model):
+            return  # half a fit beside whole ones would be no comparison
+        yield label, time.perf_counter() - began
+
+
+def _side_by_side(
+    models: Mapping[str, Decomposition], data: Any, fit: Mapping[str, Any], jobs: int
+) -> Iterator[tuple[str, float]]:
+    progress = Progress(of="models")
+    progress.expect([1] * len(models), Settings(), jobs)
+    with ExitStack() as stack:
+        stack.callback(progress.close)
+        interrupt = stack.enter_context(Interrupt())
+        flag = stack.enter_context(flag_file(interrupt))
+        stack.enter_context(no_orphans())
+        work = [(_alone(model), data, fit, flag) for model in models.values()]
+        for (label, model), fitted in zip(models.items(), in_processes(_fit_elsewhere, work, jobs)):
+            if fitted is None:  # it had not begun when the user interrupted
+                continue
+            model._take(replace(fitted.result, parameters=model.get_params()))
+            progress.batch_done()
+            for one in fitted.warnings:
+                warnings.warn(one, stacklevel=2)
+            if not was_interrupted(model):
+                yield label, fitted.seconds
+
+
+def _alone(model: Decomposition) -> Decomposition:
+    """A copy for another process, with the numbers that the model would draw if it were fitted here, now."""
+    model = copy.copy(model)
+    if isinstance(model.random_state, np.random.Generator):  # models may share it, processes do not
+        model.random_state = np.random.SeedSequence(int(model.random_state.integers(2**63)))
+    return model
+
+
+def _fit_elsewhere(model: Decomposition, data: Any, fit: Mapping[str, Any], flag: str) -> _Fitted | None:
+    if os.path.exists(flag):
+        return None
+    began = time.perf_counter()
+    with helping(flag), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        _fit(model, data, fit)
+    told = [one.message for one in said if isinstance(one.message, Warning)]
+    return _Fitted(model.result_, time.perf_counter() - began, told)
+
+
+def _fit(model: Decomposition, data: Any, fit: Mapping[str, Any]) -> None:
+    # One thread, here as in other processes: rounding depends on their number, and processes are enough.
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it
+        model.fit(data, **fit)
 
 
 def was_interrupted(model: Decomposition) -> bool:
@@ -98,3 +192,63 @@ def was_interrupted(model: Decomposition) -> bool:
     several = len(model.init) if isinstance(model.init, list) else 1
     asked = model.n_starts if isinstance(model.init, str) else several
     return len(status) < asked or Status.INTERRUPTED.name.lower() in status
+
+
+def write_comparison(
+    models: Mapping[str, Decomposition],
+    table: pd.DataFrame,
+    folder: str | os.PathLike[str],
+    *,
+    about: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Keep compared models: a folder with their table, and a file of each for `load`.
+
+    It appears at one stroke, complete or not at all.
+
+    Parameters
+    ----------
+    models : mapping of label to model
+        As they were given to `compare_models`.
+    table : DataFrame
+        What it gave back; models without a line are not kept.
+    folder : path
+        ``comparison.csv``, the table with a further column `file`; the models that it names; and
+        ``log.json`` with what was done.
+    about : mapping, optional
+        Facts for the log: where the data came from, the command.
+    overwrite : bool
+        Replace an existing folder, if it holds nothing but what this package wrote.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tparafac2 as tp
+    >>> X = tp.synthetic.easy(seed=0, shape=(20, 20, 6)).X
+    >>> models = {f"rank {r}": tp.CP(r, n_starts=2, random_state=0) for r in (1, 2)}
+    >>> table = compare_models(models, X)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = write_comparison(models, table, Path(place) / "ranks")
+    ...     sorted(path.name for path in folder.iterdir())
+    ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json']
+    """
+    labels = table["model"].to_list() if len(table.columns) else []
+    files = [f"{place}-{_plain(label)}.nc" for place, label in enumerate(labels, start=1)]
+    kept = {label: {"model": repr(models[label]), "notes": list(models[label].notes_)} for label in labels}
+    log = {"tparafac2": __version__, "about": dict(about or {}), "models": kept}
+    with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
+        for label, file in zip(labels, files):
+            models[label].save(unfinished / file)
+        table.assign(file=files).to_csv(unfinished / COMPARISON, index=False)
+        (unfinished / "log.json").write_text(json.dumps(log, indent=1, default=str) + "\n", encoding="utf-8")
+    return Path(folder)
+
+
+def _plain(label: str) -> str:
+    """A label as a part of the name of a file, on any system."""
+    return re.sub(r"[^\w.+-]+", "-", label, flags=re.ASCII).strip("-.")[:80] or "model"

@@ -1,5 +1,6 @@
 """A folder of results that is complete or not there at all, and never takes the place of anything else."""
 
+import csv
 import os
 import re
 import shutil
@@ -20,6 +21,9 @@ _FILES = (
     "figures",
 )
 _PREFIX = ".unfinished-"
+COMPARISON = "comparison.csv"
+"""The table of a comparison, whose column `file` names the models beside it."""
+
 _FIGURES = re.compile(r"(strengths|convergence|(pattern|movers|loadings)-\d+)\.(png|pdf|svg)")
 
 
@@ -124,8 +128,9 @@ def _finish_replacement(target: Path) -> None:
 
 def _foreign(folder: Path) -> str | None:
     """Name something in a folder that is not ours, if there is anything."""
+    ours = {*_FILES, COMPARISON, *_compared(folder / COMPARISON)}
     for path in sorted(folder.iterdir()):
-        if path.name not in _FILES or path.is_symlink() or path.is_dir() != (path.name == "figures"):
+        if path.name not in ours or path.is_symlink() or path.is_dir() != (path.name == "figures"):
             return path.name
     figures = folder / "figures"
     if figures.is_dir():
@@ -133,3 +138,13 @@ def _foreign(folder: Path) -> str | None:
             if not path.is_file() or not _FIGURES.fullmatch(path.name):
                 return f"figures/{path.name}"
     return None
+
+
+def _compared(table: Path) -> list[str]:
+    """Files of models that a comparison wrote beside its table."""
+    try:
+        with table.open(encoding="utf-8", newline="") as file:
+            names = [line.get("file") or "" for line in csv.DictReader(file)]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return []
+    return [name for name in names if name.endswith(".nc")]

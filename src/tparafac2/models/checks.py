@@ -44,9 +44,7 @@ def check_common(estimator: Any) -> None:
         raise ValueError(f"missing must be 'auto', 'em' or 'exact'; got {estimator.missing!r}.")
     require_period(getattr(estimator, "period", None))
     require_seed(estimator.random_state)
-    n_jobs = estimator.n_jobs
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a positive whole number, or -1 for all cores; got {n_jobs!r}.")
+    check_jobs(estimator.n_jobs)
     for name in ("penalties_a", "penalties_b", "penalties_c"):
         require_penalties(name, getattr(estimator, name))
 
@@ -140,3 +138,9 @@ def require_even_widths(data: Sized, model: str) -> None:
             f"between {min(data.widths)} and {max(data.widths)} columns. Give all slices the same columns, "
             "or use Parafac2 without further terms on the patterns, which allows different widths."
         )
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of processes."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a positive whole number, or -1 for all cores; got {n_jobs!r}.")

@@ -1,18 +1,15 @@
 """Batches of starts, one after the other or in several processes; the answer is the same."""
 
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from tparafac2.solver import Entry, Problem, Run, Settings, Start, solve
-from tparafac2.starts.interrupt import Interrupt
-from tparafac2.starts.processes import in_processes, stop_workers
+from tparafac2.starts.interrupt import Interrupt, is_helper
+from tparafac2.starts.processes import flag_file, in_processes, no_orphans
 from tparafac2.starts.progress import Progress
 
 _ROWS = 100  # rows (starts x rank) of the batched products from which on they are about as fast as they get
@@ -73,7 +70,7 @@ def run_starts(
     pieces = [starts[part] for part in parts]
     progress.expect([len(piece) for piece in pieces], settings, n_jobs)
     with Interrupt() as interrupt:
-        if n_jobs == 1 or len(pieces) == 1:
+        if n_jobs == 1 or len(pieces) == 1 or is_helper():
             return _one_process(problem, pieces, settings, interrupt, progress)
         return _many_processes(problem, pieces, settings, n_jobs, interrupt, progress)
 
@@ -108,7 +105,7 @@ def _many_processes(
     progress: Progress,
 ) -> list[Run]:
     runs: list[Run] = []
-    with _flag_file(interrupt) as flag, _no_orphans():
+    with flag_file(interrupt) as flag, no_orphans():
         work = [(problem, piece, settings, flag) for piece in pieces]
         for done in in_processes(_run_elsewhere, work, n_jobs):
             runs += done
@@ -130,22 +127,3 @@ def _run_batch(
 def _run_elsewhere(problem: Problem, piece: Sequence[Start], settings: Settings, flag: str) -> list[Run]:
     # The main process decides about Ctrl-C, and says so by the flag.
     return _run_batch(problem, piece, settings, lambda entry: os.path.exists(flag))
-
-
-@contextmanager
-def _no_orphans() -> Iterator[None]:
-    """Whatever ends this process's part of the work before its time ends that of the others."""
-    try:
-        yield
-    except BaseException:
-        stop_workers()
-        raise
-
-
-@contextmanager
-def _flag_file(interrupt: Interrupt) -> Iterator[str]:
-    """A path that comes into being when the user interrupts: how other processes are told."""
-    with tempfile.TemporaryDirectory(prefix="tparafac2-") as folder:
-        flag = Path(folder) / "stop"
-        interrupt.on_request(flag.touch)
-        yield str(flag)

@@ -1,10 +1,45 @@
 """Ctrl-C asks for the best so far; a second Ctrl-C means it."""
 
+import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any, Self
+
+_flag: ContextVar[str | None] = ContextVar("flag", default=None)
+
+
+@contextmanager
+def helping(flag: str) -> Iterator[None]:
+    """What is done meanwhile helps another process, which makes the file `flag` when the user interrupts.
+
+    A helper begins no processes of its own, and shows no progress.
+
+    Examples
+    --------
+    >>> with helping("no/such/file"), Interrupt() as interrupt:
+    ...     is_helper(), interrupt.requested
+    (True, False)
+    """
+    before = _flag.set(flag)
+    try:
+        yield
+    finally:
+        _flag.reset(before)
+
+
+def is_helper() -> bool:
+    """Whether this helps another process.
+
+    Examples
+    --------
+    >>> is_helper()
+    False
+    """
+    return _flag.get() is not None
 
 
 class Interrupt:
@@ -22,9 +57,15 @@ class Interrupt:
     """
 
     def __init__(self) -> None:
-        self.requested = False
+        self._noted = False
         self._then: list[Callable[[], object]] = []
         self._previous: Any = None
+
+    @property
+    def requested(self) -> bool:
+        """Whether the user has interrupted, here or in the process that this one helps."""
+        flag = _flag.get()
+        return self._noted or (flag is not None and os.path.exists(flag))
 
     def on_request(self, action: Callable[[], object]) -> None:
         """Do this too when the user interrupts; at once if that has happened already."""
@@ -42,9 +83,9 @@ class Interrupt:
             signal.signal(signal.SIGINT, self._previous)
 
     def _note(self, signum: int, frame: FrameType | None) -> None:
-        if self.requested:
+        if self._noted:
             raise KeyboardInterrupt
-        self.requested = True
+        self._noted = True
         for action in self._then:
             action()
 

@@ -3,11 +3,15 @@
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
+
+from tparafac2.starts.interrupt import Interrupt
 
 Done = TypeVar("Done")
 
@@ -39,7 +43,38 @@ def in_processes(
     )
     with _shielded_children():
         results: Generator[Done, None, None] = parallel(delayed(work)(*piece) for piece in pieces)
-    return results
+    return _handed_out(results)
+
+
+def _handed_out(results: Generator[Done, None, None]) -> Generator[Done, None, None]:
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    try:
+        yield from results
+    except TerminatedWorkerError:
+        raise ChildProcessError(
+            "a process that shared the work was ended from outside, perhaps for lack of memory: use fewer "
+            "processes (n_jobs), or free memory."
+        ) from None
+
+
+@contextmanager
+def no_orphans() -> Iterator[None]:
+    """Whatever ends this process's part of the work before its time ends that of the others."""
+    try:
+        yield
+    except BaseException:
+        stop_workers()
+        raise
+
+
+@contextmanager
+def flag_file(interrupt: Interrupt) -> Iterator[str]:
+    """A path that comes into being when the user interrupts: how other processes are told."""
+    with tempfile.TemporaryDirectory(prefix="tparafac2-") as folder:
+        flag = Path(folder) / "stop"
+        interrupt.on_request(flag.touch)
+        yield str(flag)
 
 
 def stop_workers() -> None:

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import TextIO
 
 from tparafac2.solver import Entry, Settings
+from tparafac2.starts.interrupt import is_helper
 from tparafac2.starts.outlook import Outlook, Range
 
 _QUIET_SECONDS = 1.5
@@ -46,6 +47,8 @@ class Progress:
         True or False to decide; None for "if the stream is a terminal".
     stream : text stream, optional
         Standard error unless given.
+    of : str
+        What there are several of.
 
     Examples
     --------
@@ -58,9 +61,12 @@ class Progress:
     ''
     """
 
-    def __init__(self, enabled: bool | None = None, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, enabled: bool | None = None, stream: TextIO | None = None, *, of: str = "starts"
+    ) -> None:
         self.stream = sys.stderr if stream is None else stream
-        self.enabled = self.stream.isatty() if enabled is None else enabled
+        self.enabled = not is_helper() and (self.stream.isatty() if enabled is None else enabled)
+        self.of = of
         self.what = f"fitting {_which_fit.get()}".strip()
         self.began = self.batch_began = time.monotonic()
         self.shown = 0.0
@@ -115,8 +121,8 @@ class Progress:
 
     def _show(self, going: int, where: str, left: Range | None) -> None:
         self.shown = time.monotonic()
-        starts = sum(self.batches)
-        line = f"{self.what}: {starts - going} of {starts} starts at their end{where}"
+        together = sum(self.batches)
+        line = f"{self.what}: {together - going} of {together} {self.of} at their end{where}"
         line += f", {_in_words(self.shown - self.began)}"
         if left is not None and left.most > 0:
             line += f", about {_range_in_words(Range(left.least / _DOUBT, left.most * _DOUBT))} left"
