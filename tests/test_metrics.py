@@ -337,6 +337,27 @@ def test_agreement_holds_all_pairwise_scores(definition):
     assert metrics.agreement(sets[:1]).shape == (1, 1)
 
 
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_what_vanished_from_both_is_no_disagreement(mode):
+    whole = random_factors(0)
+    rank = whole[0].shape[1]
+
+    def without(*components):
+        factors = [np.array(factor) for factor in whole]
+        factors[mode][..., list(components)] = 0.0
+        return tuple(factors)
+
+    less, reordered = without(0), tuple(factor[..., ::-1] for factor in without(0))
+    empty = without(*range(rank))
+    matrix = metrics.agreement([whole, less, reordered, empty])
+    np.testing.assert_allclose(np.diag(matrix), 1.0)
+    assert matrix[1, 2] == pytest.approx(1.0)
+    assert matrix[0, 1] == pytest.approx((rank - 1) / rank)
+    assert matrix[1, 3] == pytest.approx(1 / rank)
+    assert matrix[0, 3] == 0.0
+    assert metrics.factor_match_score(less, less) == pytest.approx((rank - 1) / rank), "not recovered"
+
+
 def test_agreement_names_the_set_that_does_not_fit():
     with pytest.raises(ValueError, match=r"factor_sets\[1\] and factor_sets\[0\].* mode A"):
         metrics.agreement([random_factors(0), random_factors(0, rows=8)])

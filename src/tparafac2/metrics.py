@@ -133,6 +133,10 @@ def agreement(
 ) -> FloatArray:
     """Compare every set of components with every other, for example the results of several starts.
 
+    A component that vanished (a column of zeros in a mode) from both sets is nothing they disagree about, and
+    counts 1; one that vanished from one set only counts 0. All else is as in `factor_match_score`, which
+    counts every column of zeros 0: what is not there was not recovered.
+
     Parameters
     ----------
     factor_sets : sequence of n sets
@@ -143,7 +147,7 @@ def agreement(
     Returns
     -------
     ndarray (n, n)
-        The symmetric matrix of factor match scores. Its diagonal is 1, less for a set with columns of zeros.
+        The symmetric matrix of scores. Its diagonal is 1.
 
     Examples
     --------
@@ -166,8 +170,18 @@ def agreement(
     scores = np.empty((len(units), len(units)))
     for i, first in enumerate(units):
         for j, second in enumerate(units[: i + 1]):
-            scores[i, j] = scores[j, i] = _match(first, second).score
+            scores[i, j] = scores[j, i] = _agreement_of_two(first, second)
     return scores
+
+
+def _agreement_of_two(first: dict[str, FloatArray], second: dict[str, FloatArray]) -> float:
+    both_vanished = min(_count_vanished(first), _count_vanished(second))
+    rank = max(unit.shape[1] for units in (first, second) for unit in units.values())
+    return float(_match(first, second).score + both_vanished / rank)
+
+
+def _count_vanished(units: dict[str, FloatArray]) -> int:
+    return int(np.count_nonzero(~np.all([unit.any(axis=0) for unit in units.values()], axis=0)))
 
 
 def degeneracy_score(A: ArrayLike, B: ArrayLike | Sequence[ArrayLike], C: ArrayLike | None) -> float:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import tparafac2 as tp
 from tparafac2.cli.app import app
+from tparafac2.cli.errors import ExitCode
 
 FAST = ["--starts", "2", "--max-iter", "200", "--rank", "2", "--figures", "none"]
 NAMES = ["--rows", "who", "--columns", "word", "--time", "year", "--values", "n"]
@@ -139,3 +140,15 @@ def test_loadings_can_be_kept_from_being_negative(table, tmp_path, name):
     result = run("fit", table, *NAMES, *FAST, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     assert (tp.load(tmp_path / "out" / "model.nc").A_ >= 0).all()
+
+
+def test_a_fit_that_found_nothing_says_so_by_its_exit_code(table, tmp_path):
+    out = tmp_path / "out"
+    result = run("fit", table, *NAMES, *FAST, "--smoothness", "1e6", "--out", out, "--json")
+    assert result.exit_code == ExitCode.NOTHING_FOUND, result.output
+    assert "Error: All components vanished" in result.stderr
+    assert "--smoothness" in result.stderr
+    found = json.loads(result.stdout)
+    assert not found["converged"]
+    assert not np.any(tp.load(out / "model.nc").C_)
+    assert pd.read_csv(out / "starts.csv")["fms_to_chosen"].tolist() == [1.0, 1.0]

@@ -21,7 +21,7 @@ def test_the_chosen_start_need_not_be_the_lowest():
     ("matches", "count"),
     [
         ([1.0, 0.995, 0.98, np.nan], 2),
-        ([0.5, 0.4975, 0.4, np.nan], 2),  # a component vanished: even the chosen one matches itself by half
+        ([0.5, 0.4975, 0.4, np.nan], 2),  # of version 0.1: one component vanished
         ([0.0, 0.0, 0.0, np.nan], 0),  # all of them did: nothing can be said to be alike
     ],
 )

@@ -124,3 +124,11 @@ def test_runs_that_broke_down_have_no_agreement():
     assert alone.chosen == 0
     assert np.isnan(alone.table["fms_to_chosen"]).all()
     assert alone.reasons["broke down"] == 1
+
+
+def test_starts_that_lost_the_same_component_agree():
+    lost, also_lost, kept = make_run(1.0), make_run(1.0), make_run(1.0)
+    for run in (lost, also_lost):
+        run.C[:, 1] = 0.0
+    found = choice_of(lost, also_lost, kept)
+    np.testing.assert_allclose(found.table["fms_to_chosen"], [1.0, 1.0, 0.5])

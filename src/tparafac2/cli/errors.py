@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     SETTINGS = 3
     FILES = 4
+    NOTHING_FOUND = 5
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -34,6 +35,7 @@ MEANINGS = {
     ExitCode.USAGE: "wrong usage: see --help",
     ExitCode.SETTINGS: "data or settings that cannot be used",
     ExitCode.FILES: "trouble with a file: missing, in the way, not permitted, disk full",
+    ExitCode.NOTHING_FOUND: "a fit in which all components vanished; its results are written",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
     ExitCode.TERMINATED: "terminated by SIGTERM",
 }

@@ -87,6 +87,7 @@ def deliver(
     """Write what was found, and say so; half a fit never takes the place of a whole one."""
     from tparafac2.io import write_results
     from tparafac2.io.comparing import was_interrupted
+    from tparafac2.solver import Status
 
     interrupted = was_interrupted(model)
     if interrupted and out.exists() and any(out.iterdir()):
@@ -96,6 +97,9 @@ def deliver(
     if interrupted:
         say(f"interrupted: {str(folder)!r} has the best that was found so far.")
         raise typer.Exit(ExitCode.INTERRUPTED)
+    if model.status_ == Status.VANISHED.value:
+        say(in_flags(model.status_))
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
 def _as_text(model: Decomposition, folder: Path) -> str:

@@ -38,7 +38,7 @@ def likeness(starts: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
     """
     matches = starts["fms_to_chosen"].astype(np.float64)
     own = matches[chosen_start(starts)]
-    # A component that vanished matches nothing, not even itself.
+    # In files of version 0.1 a component that vanished matches nothing, not even itself.
     return np.asarray(matches / own if own > 0 else matches)
 
 

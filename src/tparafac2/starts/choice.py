@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.metrics import degeneracy_score, factor_match_score
+from tparafac2.metrics import agreement, degeneracy_score
 from tparafac2.solver import Run, Settings, Status
 
 _DEGENERATE = -0.85
@@ -77,7 +77,7 @@ def _agreement(runs: Sequence[Run], chosen: int, modes: str) -> NDArray[np.float
         return np.full(len(runs), np.nan)
     return np.array(
         [
-            factor_match_score((run.A, run.B, run.C), (best.A, best.B, best.C), modes=modes)
+            agreement([(run.A, run.B, run.C), (best.A, best.B, best.C)], modes)[0, 1]
             if np.isfinite(run.objective)
             else np.nan
             for run in runs
