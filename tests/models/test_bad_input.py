@@ -379,6 +379,7 @@ def with_nan(array):
         ((A, B[:3], C), r"init: B must have shape \(4, 5, 2\), got \(3, 5, 2\)"),
         ((A, B, C.T), r"init: C must have shape \(4, 2\), got \(2, 4\)"),
         ((A, list(B[:, :, :1]), C), r"init: slice 0 of B must have shape \(J_0, 2\), got \(5, 1\)"),
+        ((A, 0 * B, C), "init: B is zero everywhere, and nothing could grow from it"),
         ((with_nan(A), B, C), "init: A holds NaN or infinity"),
         ((A, with_nan(B), C), "init: B holds NaN or infinity"),
         ((A, B, with_nan(C)), "init: C holds NaN or infinity"),

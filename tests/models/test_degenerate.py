@@ -257,3 +257,22 @@ def test_the_algorithm_of_the_paper_where_penalties_outweigh_the_data(model, siz
         warnings.simplefilter("ignore", tp.ConvergenceWarning)
         model.fit(size * X)
     assert all(np.isfinite(found).all() for found in (model.objective_, model.A_, model.B_, model.C_))
+
+
+@pytest.mark.parametrize("algorithm", ["fast", "paper"])
+@pytest.mark.parametrize("model", ["TParafac2", "Parafac2", "NNtCMF", "CP"])
+@pytest.mark.parametrize(
+    "sizes",
+    [(1e200,) * 3, (1e-200,) * 3, (1e-300, 1e300, 1.0), (1.0, 1e200, 1e-200), (5e-324,) * 3],
+)
+def test_a_given_start_of_any_size_leads_to_the_data(model, sizes, algorithm):
+    K, I, J = X.shape
+    rng = np.random.default_rng(0)
+    factors = (rng.random(shape) + 0.5 for shape in ((I, 2), (K, J, 2), (K, 2)))
+    init = tuple(size * factor for size, factor in zip(sizes, factors))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", tp.ConvergenceWarning)
+        fitted = MODELS[model](2, init=init, algorithm=algorithm, max_iter=200).fit(X)
+    assert all(np.isfinite(factor).all() for factor in (fitted.A_, fitted.B_, fitted.C_))
+    assert fitted.explained_variance_ > 0.5

@@ -5,7 +5,7 @@ import pytest
 
 from tparafac2.data import Compressed, DenseData, compress
 from tparafac2.solver import Start
-from tparafac2.starts import child_seeds, fit_size, prepare, read_factors, svd_start, uniform_start
+from tparafac2.starts import child_seeds, fit_size, in_units, prepare, read_factors, svd_start, uniform_start
 
 SHAPE = K, I, J = 4, 6, 5
 R = 3
@@ -191,3 +191,26 @@ class TestReadFactors:
     def test_refuses_what_is_not_three_factors(self, given):
         with pytest.raises(ValueError, match="init must be"):
             read_factors(given, SHAPE, R)
+
+
+def test_a_given_start_near_the_data_is_left_as_it_is():
+    start = uniform_start(np.random.SeedSequence(0), (4, 5, 6), 2)
+    for new, old in zip(in_units(start, 2.0, fixed_strengths=False), start, strict=True):
+        np.testing.assert_array_equal(new, old / 2.0)
+    fixed = in_units(start, 2.0, fixed_strengths=True)
+    np.testing.assert_array_equal(fixed.A, start.A / 2.0)
+    np.testing.assert_array_equal(fixed.C, 1.0)
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_given_start_far_from_the_data_is_given_their_size(fixed):
+    start = uniform_start(np.random.SeedSequence(0), (4, 5, 6), 2)
+    expected = fit_size(start._replace(C=np.ones((4, 2))) if fixed else start, fixed_strengths=fixed)
+    for sizes in ((1e8, 1e8, 1e8), (1e-250, 1e-100, 1e-3), (1e308, 1e-308, 1.0)):
+        far = type(start)(*(size * factor for size, factor in zip(sizes, start, strict=True)))
+        found = in_units(far, 1e-50, fixed_strengths=fixed)
+        for one, other in zip(found, expected, strict=True):
+            shape, of = one / np.abs(one).max(), other / np.abs(other).max()
+            np.testing.assert_allclose(shape, of, rtol=1e-6)
+        model = np.einsum("ir,kjr,kr->kij", *found)
+        assert np.linalg.norm(model) == pytest.approx(1.0)

@@ -270,7 +270,8 @@ class TParafac2(Decomposition):
         Number of starts; the best is kept.
     init : {"uniform", "svd"}, tuple (A, B, C), or list of such tuples
         Where to begin: drawn from U(0, 1); the first start from the data's singular vectors and the others
-        drawn; or exactly the given factors (`n_starts` is then not used).
+        drawn; or exactly the given factors (`n_starts` is then not used), which are only brought to the size
+        of the data where they are a million times larger or smaller.
     max_iter, tol, feasibility_tol
         Stop when the objective's relative change over ten iterations is below `tol` and all constraints hold
         to `feasibility_tol`, or at `max_iter`.

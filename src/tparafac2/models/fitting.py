@@ -35,6 +35,7 @@ from tparafac2.starts import (
     child_seeds,
     choose,
     fit_size,
+    in_units,
     prepare,
     read_factors,
     run_starts,
@@ -206,11 +207,8 @@ def _starts(
     a, _, c = model.penalties
     signed = not asks_for(a, "nonnegative"), not asks_for(c, "nonnegative")
     if given is not None:
-        in_units = (Start(*(factor / problem.unit for factor in start)) for start in given)
-        fixed = (
-            start._replace(C=np.ones_like(start.C)) if model.fixed_strengths else start for start in in_units
-        )
-        return [prepare(start, data, compressed, signed=signed) for start in fixed]
+        scaled = (in_units(start, problem.unit, fixed_strengths=model.fixed_strengths) for start in given)
+        return [prepare(start, data, compressed, signed=signed) for start in scaled]
     starts = []
     for i, seed in enumerate(child_seeds(plan.random_state, plan.n_starts)):
         drawn = plan.init == "uniform" or i > 0

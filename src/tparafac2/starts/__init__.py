@@ -1,7 +1,15 @@
 """Many starts: where they begin, how they run, which one is chosen."""
 
 from tparafac2.starts.batches import ARRAYS_PER_START, batch_size, run_starts
-from tparafac2.starts.begin import child_seeds, fit_size, prepare, read_factors, svd_start, uniform_start
+from tparafac2.starts.begin import (
+    child_seeds,
+    fit_size,
+    in_units,
+    prepare,
+    read_factors,
+    svd_start,
+    uniform_start,
+)
 from tparafac2.starts.choice import Choice, choose
 from tparafac2.starts.interrupt import Interrupt, helping
 from tparafac2.starts.processes import flag_file, in_processes, no_orphans
@@ -19,6 +27,7 @@ __all__ = [
     "flag_file",
     "helping",
     "in_processes",
+    "in_units",
     "no_orphans",
     "one_of_several",
     "prepare",

@@ -1,5 +1,6 @@
 """Where the starts begin: drawn, taken from the data, or given."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,12 @@ from tparafac2.data import (
 )
 from tparafac2.data.filling import first_fill
 from tparafac2.solver import Start
+
+# Largest number of a factor, with which products of the three can be computed.
+_TAME = (1e-30, 1e30)
+
+# Norm of a given start's model, where that of the data is one, that is still a matter of taste.
+_NEAR = (1e-6, 1e6)
 
 
 def child_seeds(random_state: Any, n: int) -> list[np.random.SeedSequence]:
@@ -96,15 +103,45 @@ def _fill_up(leading: FloatArray, rank: int) -> FloatArray:
 
 def fit_size(start: Start, *, fixed_strengths: bool) -> Start:
     """Give the start's model the norm of the data (one), in equal parts over the free modes."""
-    norm = np.sqrt(
-        np.einsum(
-            "kr,ks,rs,krs->", start.C, start.C, start.A.T @ start.A, start.B.transpose(0, 2, 1) @ start.B
-        )
-    )
+    A, B = _tamed(start.A), _tamed(start.B)
+    C = start.C if fixed_strengths else _tamed(start.C)
+    norm = _model_norm(Start(A, B, C))
     if not norm > 0:
         return start
-    part = float(norm) ** (-1 / 2 if fixed_strengths else -1 / 3)
-    return Start(start.A * part, start.B * part, start.C if fixed_strengths else start.C * part)
+    part = norm ** (-1 / 2 if fixed_strengths else -1 / 3)
+    return Start(A * part, B * part, C if fixed_strengths else C * part)
+
+
+def in_units(start: Start, unit: float, *, fixed_strengths: bool) -> Start:
+    """Factors given in the user's units, in those of the solver.
+
+    Where these are so far from the data that nothing is left beside them, or of them, they are given the size
+    of the data: only their shape can be of use.
+    """
+    if fixed_strengths:
+        start = start._replace(C=np.ones_like(start.C))
+    with np.errstate(over="ignore"):
+        A, B, C = (factor / unit for factor in start)
+    scaled = Start(A, B, start.C if fixed_strengths else C)
+    near = all(_TAME[0] < float(np.abs(factor).max()) < _TAME[1] for factor in scaled)
+    if near and _NEAR[0] < _model_norm(scaled) < _NEAR[1]:
+        return scaled
+    return fit_size(start, fixed_strengths=fixed_strengths)
+
+
+def _model_norm(start: Start) -> float:
+    squared = np.einsum(
+        "kr,ks,rs,krs->", start.C, start.C, start.A.T @ start.A, start.B.transpose(0, 2, 1) @ start.B
+    )
+    return float(np.sqrt(max(squared, 0.0)))
+
+
+def _tamed(factor: FloatArray) -> FloatArray:
+    """A factor whose products do not overflow: multiplied by a power of two if need be, which is exact."""
+    largest = float(np.abs(factor).max())
+    if _TAME[0] < largest < _TAME[1] or not largest > 0:
+        return factor
+    return np.asarray(np.ldexp(factor, -math.frexp(largest)[1]))
 
 
 def prepare(start: Start, data: SliceData, compressed: Compressed, *, signed: tuple[bool, bool]) -> Start:
@@ -162,6 +199,8 @@ def read_factors(given: Any, shape: tuple[int, int, int], rank: int) -> Start:
             raise ValueError(f"init: {name} must have shape {expected}, got {found[name].shape}.")
         if not np.isfinite(found[name]).all():
             raise ValueError(f"init: {name} holds NaN or infinity; give finite factors.")
+        if not found[name].any():
+            raise ValueError(f"init: {name} is zero everywhere, and nothing could grow from it.")
     return Start(found["A"], found["B"], found["C"])
 
 
