@@ -13,6 +13,7 @@ from tparafac2.solver.patterns import (
     SplitPatterns,
     StaticPatterns,
     pattern_block,
+    slice_traces,
     slice_weights,
 )
 
@@ -90,7 +91,7 @@ def test_fused_update_is_plain_admm(R, K, J, strength, dtype, rtol):
     block = pattern_block(B, problem, replace(Settings(), inner=INNER))
     active, weight = np.arange(3), np.array([1.0, 2.0, 8.0])
     for _ in range(2):
-        rho = slice_weights(N, C, weight, 0.01)
+        rho = slice_weights(slice_traces(N, C), N.shape[1], weight, 0.01)
         block.update(active, G, N, C, weight)
         gaps = block.carry(active, *stay(3, R))
         for i, plain in enumerate(plains):
@@ -137,7 +138,7 @@ def test_carry_rescales_and_extrapolates(J, dtype, rtol):
     block = pattern_block(B.copy(), problem, replace(Settings(), inner=INNER))
     first, active = np.array([0]), np.arange(2)
     scale = np.array([[0.5, 2.0, 0.0, 3.0]])  # the third component has just vanished
-    rho = slice_weights(N, C, np.ones(2), 0.01)
+    rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(2), 0.01)
     block.update(active, G, N, C, np.ones(2))
     block.carry(active, *stay(2, R))
     block.update(active, G, N, C, np.ones(2))
@@ -159,7 +160,7 @@ def test_delta_scales_along():
     problem = problem_for([Parafac2()], R, K, J)
     B, G, N, C = draw(np.random.default_rng(0), 1, R, K, J)
     block, plain = pattern_block(B.copy(), problem, replace(Settings(), inner=INNER)), Plain(B[0], problem)
-    rho = slice_weights(N, C, np.ones(1), 0.01)[0]
+    rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(1), 0.01)[0]
     block.update(np.arange(1), G, N, C, np.ones(1))
     block.carry(np.arange(1), scale[None], np.zeros(1))
     plain.update(G[0], N[0], C[0], rho)
@@ -205,7 +206,7 @@ def test_nearly_collinear_patterns_are_swept_with_care(difference, careful_sweep
     block.update(np.arange(2), G, N, C, np.ones(2))
     assert len(careful_sweeps) == INNER  # the other start needs no care
     block.carry(np.arange(2), *stay(2, 3))
-    rho = slice_weights(N, C, np.ones(2), 0.01)
+    rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(2), 0.01)
     for i in range(2):
         plain = Plain(B[i], problem)
         plain.update(G[i], N[i], C[i], rho[i])
@@ -242,7 +243,7 @@ def test_two_equal_columns_in_one_slice_only():
     N[0, 1, 1] = N[0, 0, 0]
     N[0, 2, 1] = N[0, 1, 2] = N[0, 0, 2]  # components 0 and 1 are alike in slice 2, and solved alike
     block, plain = pattern_block(B.copy(), problem, replace(Settings(), inner=1)), Plain(B[0], problem)
-    rho = slice_weights(N, C, np.ones(1), 0.01)
+    rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(1), 0.01)
     block.update(np.arange(1), G, N, C, np.ones(1))
     np.testing.assert_allclose(block.B[0, 1, 2], block.B[0, 0, 2], rtol=1e-12)
     block.carry(np.arange(1), *stay(1, 3))
@@ -270,7 +271,7 @@ def test_a_component_that_is_zero_stays_zero(dtype, careful_sweeps):
     assert not careful_sweeps
     for array in (block.B, block.S, block.Y):
         assert not array[0, 1].any()
-    plain.update(G[0], N[0], C[0], slice_weights(N, C, np.ones(1), 0.01)[0])
+    plain.update(G[0], N[0], C[0], slice_weights(slice_traces(N, C), N.shape[1], np.ones(1), 0.01)[0])
     compare(block, plain, 0, 1e-10 if dtype == "float64" else 1e-4)
 
 
@@ -351,4 +352,6 @@ def test_a_slice_without_strength_keeps_some_weight():
     C = np.array([[[1.0, 0.0, 3.0], [2.0, 0.0, 0.0]]])
     trace = np.array([2.0 * 1 + 1.0 * 4, 0.0, 2.0 * 9])
     expected = 5.0 * np.maximum(trace, 0.01 * trace.mean()) / 2
-    np.testing.assert_allclose(slice_weights(N, C, np.array([5.0]), 0.01), [expected], rtol=1e-14)
+    np.testing.assert_allclose(
+        slice_weights(slice_traces(N, C), N.shape[1], np.array([5.0]), 0.01), [expected], rtol=1e-14
+    )

@@ -21,7 +21,7 @@ def block_for(penalties, settings=None, values=None):
     settings = settings or Settings()
     terms = [Scaled(penalty, 1.0, 1.0) for penalty in penalties]
     values = np.random.default_rng(0).random((n, R, m)) if values is None else values
-    return RowBlock(values, sort_terms(terms, m, absorb=settings.absorb, coupled=False), settings)
+    return RowBlock(values, sort_terms(terms, m, absorb=settings.absorb, coupled=False), settings, 1e-15)
 
 
 def draw(shared, seed=1):
@@ -212,7 +212,7 @@ def quadratic(H, f, x):
 def nonnegative_rows(H, F, X):
     """The minimisers over x >= 0 of x'Hx - 2f'x for rows f of F (k, R), sought from the rows of X."""
     terms = sort_terms([Scaled(NonNegative(), 1.0, 1.0)], len(F), absorb=True, coupled=False)
-    block = RowBlock(X.T[None], terms, Settings())
+    block = RowBlock(X.T[None], terms, Settings(), 1e-15)
     block.update(np.array([0]), H[None], np.ascontiguousarray(F.T)[None])
     return block.values[0].T
 

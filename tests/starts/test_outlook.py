@@ -15,7 +15,11 @@ class Batch:
         settings = settings or Settings()
         self.settings = settings
         gaps = np.broadcast_to(gaps, objectives.shape)
-        rule, active, clock = StopRule(objectives.shape[1], settings), np.arange(objectives.shape[1]), 0.0
+        rule, active, clock = (
+            StopRule(objectives.shape[1], settings, 1e-12),
+            np.arange(objectives.shape[1]),
+            0.0,
+        )
         self.log = []
         for n in range(min(settings.max_iter, len(objectives))):
             clock += pace * len(active)

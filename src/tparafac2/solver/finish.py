@@ -9,8 +9,6 @@ from tparafac2.solver.settings import Settings
 from tparafac2.solver.status import Status
 from tparafac2.solver.views import joined_columns
 
-CANCELLATION = 1e-6  # below this share of ||X||^2 the residual is computed from the differences themselves
-
 
 def finish(problem: Problem, run: Run, settings: Settings) -> Run:
     """Project the patterns onto their constraints and evaluate the objective there."""
@@ -53,7 +51,7 @@ def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
     cross = float((problem.data.accumulate(W)[0] * At[0]).sum())
     gram = np.einsum("kjr,kjs->rs", BD, BD, optimize=True)
     sse = problem.data.norm_squared - 2.0 * cross + float((gram * (A.T @ A)).sum())
-    return sse if sse >= CANCELLATION else float(problem.data.residual_sse(At, W)[0])
+    return sse if sse >= problem.precision.cancellation else float(problem.data.residual_sse(At, W)[0])
 
 
 def _value(term: Scaled, x: FloatArray) -> float:

@@ -746,12 +746,12 @@ def solve_columns(L, F, X):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_block(H, F, X, ridge, nonnegative):  # type: ignore[no-untyped-def]
+def solve_block(H, F, X, ridge, lift, nonnegative):  # type: ignore[no-untyped-def]
     """X = argmin of x'(H + ridge I)x - 2f'x for every start p and row m, over x >= 0 if asked.
 
     H is (p, 1 or m, R, R): one matrix for all rows, or one for each. F and X are (p, R, m); X is also where
-    the search for non-negative solutions begins. A trace of the unit matrix is added to H for the sake of
-    components that are not there.
+    the search for non-negative solutions begins. A share `lift` of its trace is added to the diagonal of H:
+    F is rounded, and what rounding says of components that are not there would be divided by nothing.
     """
     P, R, m = F.shape
     lifted, L = np.empty((R, R)), np.empty((R, R))
@@ -765,7 +765,7 @@ def solve_block(H, F, X, ridge, nonnegative):  # type: ignore[no-untyped-def]
                     for s in range(R):
                         lifted[r, s] = H[p, i, r, s]
                 for r in range(R):
-                    lifted[r, r] += ridge + 1e-15 * trace + 1e-300
+                    lifted[r, r] += ridge + lift * trace + 1e-300
             for r in range(R):
                 free[r] = r
                 f[r] = F[p, r, i]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import Factors, FilledData, FloatArray
 from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
-from tparafac2.solver.finish import CANCELLATION, finish
+from tparafac2.solver.finish import finish
 from tparafac2.solver.kernels import Summary
 from tparafac2.solver.momentum import Momentum
 from tparafac2.solver.patterns import PatternBlock, pattern_block
@@ -82,16 +82,16 @@ class Batch:
     """The state of a batch of starts, and the one step that moves it."""
 
     def __init__(self, problem: Problem, starts: Sequence[Start], settings: Settings) -> None:
-        n, dtype = len(starts), problem.data.dtype
+        n, dtype, lift = len(starts), problem.data.dtype, problem.precision.lift
         self.problem, self.settings = problem, settings
-        self.loadings = RowBlock(np.stack([start.A.T for start in starts]), problem.a, settings)
-        self.strengths = RowBlock(np.stack([start.C.T for start in starts]), problem.c, settings)
+        self.loadings = RowBlock(np.stack([start.A.T for start in starts]), problem.a, settings, lift)
+        self.strengths = RowBlock(np.stack([start.C.T for start in starts]), problem.c, settings, lift)
         B = np.ascontiguousarray(np.stack([start.B.transpose(2, 0, 1) for start in starts]), dtype=dtype)
         self.G = np.empty_like(B)
         self.patterns: PatternBlock = pattern_block(B, problem, settings)
         self.view: View = view_of(problem.data)
         self.momentum = Momentum(n, settings.momentum)
-        self.stop_rule = StopRule(n, settings)
+        self.stop_rule = StopRule(n, settings, problem.precision.exact_fit)
         self.weights = WeightRule(n, settings)
         self.active: Starts = np.arange(n)
         self.status = [Status.RUNNING] * n
@@ -198,7 +198,7 @@ class Batch:
         return Trace(np.array(rows, dtype=np.float64).reshape(-1, len(Trace.columns)))
 
     def _replace_cancelled(self, sse: FloatArray, At: FloatArray, W: FloatArray) -> None:
-        tiny = (sse < CANCELLATION) & np.isfinite(sse)
+        tiny = (sse < self.problem.precision.cancellation) & np.isfinite(sse)
         if tiny.any():
             sse[tiny] = self.problem.data.residual_sse(At[tiny], W[tiny])
 

@@ -43,17 +43,21 @@ class PatternBlock(Protocol):
         """Value of a split term at start i, in all or at one component."""
 
 
-def slice_weights(
-    N: FloatArray, C: FloatArray, weight: FloatArray, floor: float, observed: Observed | None = None
-) -> NDArray[np.float64]:
-    """rho_k = s * trace(D_k N D_k) / R for every start, with a floor; N is what was observed, on average."""
+def slice_traces(N: FloatArray, C: FloatArray, observed: Observed | None = None) -> NDArray[np.float64]:
+    """trace(D_k N D_k) for every start (p, K); N is what was observed, on average."""
     sizes = np.diagonal(N, axis1=1, axis2=2)[:, :, None]
     if observed is not None:
         first, second = np.triu_indices(N.shape[1])
         sizes = observed.H[:, first == second].mean(axis=3)
-    trace = (sizes * C * C).sum(axis=1)
-    least = floor * trace.mean(axis=1, keepdims=True) + LEAST_WEIGHT
-    return np.asarray(weight[:, None] * np.maximum(trace, least) / N.shape[1])
+    return np.asarray((sizes * C * C).sum(axis=1))
+
+
+def slice_weights(
+    traces: NDArray[np.float64], rank: int, weight: FloatArray, floor: float
+) -> NDArray[np.float64]:
+    """rho_k = s * trace_k / R for every start, with a floor."""
+    least = floor * traces.mean(axis=1, keepdims=True) + LEAST_WEIGHT
+    return np.asarray(weight[:, None] * np.maximum(traces, least) / rank)
 
 
 class FusedPatterns:
@@ -82,11 +86,12 @@ class FusedPatterns:
         observed: Observed | None = None,
     ) -> None:
         """See PatternBlock."""
-        rho = np.zeros((len(active), C.shape[2]))
+        precision, traces = self.problem.precision, slice_traces(N, C, observed)
         if self.split:
-            rho = slice_weights(N, C, weight, self.floor, observed)
-        limit = 0.1 * float(np.sqrt(np.finfo(self.B.dtype).eps))
-        rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.split, limit)
+            rho = slice_weights(traces, N.shape[1], weight, self.floor)
+        else:
+            rho = 2.0 * precision.lift * traces
+        rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.split, precision.collinear)
         while (rounds.done < self.rounds).any():
             before = rounds.done.copy()
             rest = (C, rho, self.problem.quadratics, rounds)
@@ -139,6 +144,7 @@ class StaticPatterns:
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
         self.B = B
         self.ridge = float(problem.b.diagonal.sum())
+        self.lift = problem.precision.lift
 
     def update(
         self,
@@ -162,9 +168,9 @@ class StaticPatterns:
         self.B[active] = solution[:, :, None, :]
 
     def _lifted(self, H: FloatArray) -> FloatArray:
-        """With the ridge, and a trace of the unit matrix for components that are not there."""
+        """With the ridge, and for components that are not there the lift that rounding asks for."""
         trace = np.trace(H, axis1=-2, axis2=-1)[..., None, None]
-        return np.asarray(H + (self.ridge + 1e-15 * trace + 1e-300) * np.eye(H.shape[-1]))
+        return np.asarray(H + (self.ridge + self.lift * trace + 1e-300) * np.eye(H.shape[-1]))
 
     def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """See PatternBlock."""
@@ -212,14 +218,16 @@ class SplitPatterns:
         observed: Observed | None = None,
     ) -> None:
         """See PatternBlock."""
-        rho = slice_weights(N, C, weight, self.settings.weight_floor, observed)
+        traces = slice_traces(N, C, observed)
+        rho = slice_weights(traces, N.shape[1], weight, self.settings.weight_floor)
+        lift = self.problem.precision.lift * traces
         for p, i in enumerate(active):
             right = (G[p] * C[p][:, :, None]).astype(self.B.dtype, copy=False)
             half = 0.5 * rho[p][None, :, None]
             for _ in range(self.settings.inner):
                 pull = sum(aux[i] - dual[i] for aux, dual in zip(self.aux, self.dual))
                 target = np.ascontiguousarray(right + half * pull, dtype=self.B.dtype)
-                half_rho, quadratics = 0.5 * len(self.terms) * rho[p], self.problem.quadratics
+                half_rho, quadratics = 0.5 * len(self.terms) * rho[p] + lift[p], self.problem.quadratics
                 if observed is None:
                     kernels.solve_quadratic(self.B[i], target, N[p], C[p], half_rho, quadratics)
                 else:

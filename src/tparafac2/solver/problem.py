@@ -9,6 +9,7 @@ import numpy as np
 from tparafac2.data import FloatArray, SliceData
 from tparafac2.penalties import Bands, Constraint, Penalty, Quadratic, asks_for, rescaled
 from tparafac2.solver.kernels import Quadratics
+from tparafac2.solver.precision import Precision, precision_of
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,11 @@ class Problem:
     def quadratics(self) -> Quadratics:
         """Absorbed terms on the patterns, for the kernels."""
         return Quadratics(self.b.diagonal, self.b.off, self.b.closing)
+
+    @property
+    def precision(self) -> Precision:
+        """How far products with the data can be trusted."""
+        return precision_of(self.data.dtype)
 
     @property
     def static(self) -> bool:

@@ -29,14 +29,17 @@ class RowBlock:
         Where the starts begin.
     terms : Terms
     settings : Settings
+    lift : float
+        See `Precision`.
     """
 
-    def __init__(self, values: FloatArray, terms: Terms, settings: Settings) -> None:
+    def __init__(self, values: FloatArray, terms: Terms, settings: Settings, lift: float) -> None:
         # One memory order for all: the kernels are compiled anew for every other.
         self.values = np.array(values, dtype=np.float64, order="C")
         self.before = self.values.copy()
         self.terms = terms
         self.settings = settings
+        self.lift = lift
         self.clip = settings.absorb and terms.only("nonnegative")
         splits = () if self.clip else terms.splits
         self.splits = splits
@@ -52,7 +55,7 @@ class RowBlock:
                 self._admm(int(i), H[p], F[p].T)
         else:
             x = self.values[active]
-            solve_block(H, F, x, self.terms.ridge, self.clip)
+            solve_block(H, F, x, self.terms.ridge, self.lift, self.clip)
             self.values[active] = x
 
     def gaps(self, active: Starts) -> FloatArray:

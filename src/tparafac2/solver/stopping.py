@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from tparafac2.solver.settings import Settings
 
 _PATIENCE = 30  # iterations without a tenth less gap, after which the gap counts as stalled
-_EXACT_FIT = 1e-12  # objectives below this share of ||X||^2 are compared with it instead of with themselves
 
 
 class StopRule:
@@ -17,10 +16,13 @@ class StopRule:
     n : int
         Number of starts.
     settings : Settings
+    exact_fit : float
+        See `Precision`.
     """
 
-    def __init__(self, n: int, settings: Settings) -> None:
+    def __init__(self, n: int, settings: Settings, exact_fit: float) -> None:
         self.settings = settings
+        self.exact_fit = exact_fit
         self.recent = np.full((settings.window + 1, n), np.nan)
 
     def step(
@@ -31,7 +33,7 @@ class StopRule:
         self.recent[-1, active] = objective
         seen = self.recent[:, active]
         spread = seen.max(axis=0) - seen.min(axis=0)  # NaN until the window is full: never below tol
-        still = spread <= self.settings.tol * np.maximum(np.abs(objective), _EXACT_FIT)
+        still = spread <= self.settings.tol * np.maximum(np.abs(objective), self.exact_fit)
         return np.asarray(still & (gap < self.settings.feasibility_tol))
 
 
