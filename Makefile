@@ -24,8 +24,15 @@ demo: $(VENV)/.runtime ## fit real data (flights from New York) and write the pa
 	@mkdir -p out
 	$(BIN)/tparafac2 demo --out out/demo --overwrite
 
-test: lint types ## lint, type check and run all tests (PYTEST_ARGS="-k name" for some)
+test: $(VENV)/.dev ## lint, type check and run all tests (PYTEST_ARGS="-k name" for some)
+	@$(MAKE) --no-print-directory --jobs 3 lint types kernels
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
+
+# Both parts at once, and beside style and types: compilation takes a minute of computing, on an empty cache.
+.PHONY: kernels kernels-complete kernels-incomplete
+kernels: kernels-complete kernels-incomplete
+kernels-complete kernels-incomplete: kernels-%: $(VENV)/.dev
+	@$(BIN)/python tests/compile_kernels.py $*
 
 docs: $(VENV)/.dev ## build the site out/docs/index.html, running all its examples, and check its links
 	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs
