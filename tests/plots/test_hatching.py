@@ -7,9 +7,9 @@ from hypothesis.extra.numpy import arrays
 from matplotlib.figure import Figure
 
 from tparafac2.plots.hatching import hatch_cells, hatch_spans, runs
-from tparafac2.plots.time_axis import Cells
+from tparafac2.plots.time_axis import Stretches
 
-CELLS = Cells(np.arange(5.0), np.arange(4))
+CELLS = Stretches(np.arange(5.0), np.arange(4))
 
 
 def boxes(vague, top=0.0):
@@ -56,7 +56,7 @@ def test_thousands_of_cells_are_faded_at_once():
     K = 150
     vague = np.indices((K, K)).sum(axis=0) % 2 == 0
     ax = Figure().add_subplot()
-    hatch_cells(ax, Cells(np.arange(K + 1.0), np.arange(K)), vague)
+    hatch_cells(ax, Stretches(np.arange(K + 1.0), np.arange(K)), vague)
     (mesh,) = ax.collections
     np.testing.assert_array_equal(~np.ma.getmaskarray(mesh.get_array()), vague.T)
 

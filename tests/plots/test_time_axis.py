@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from matplotlib.figure import Figure
 
 from tparafac2.data import Labels
-from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis, time_cells
+from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis, time_stretches
 from tparafac2.result import Result
 
 
@@ -116,17 +116,17 @@ def test_numbers_that_do_not_tell_slices_apart_are_names(labels):
 
 
 def test_even_slices_touch():
-    cells = time_cells(an_axis([1, 2, 3]))
+    cells = time_stretches(an_axis([1, 2, 3]))
     assert cells.edges.tolist() == [0.5, 1.5, 2.5, 3.5]
     assert cells.slices.tolist() == [0, 1, 2]
 
 
 def test_one_slice_has_a_place():
-    assert time_cells(an_axis([5])).edges.tolist() == [4.5, 5.5]
+    assert time_stretches(an_axis([5])).edges.tolist() == [4.5, 5.5]
 
 
 def test_a_long_gap_stays_empty():
-    cells = time_cells(an_axis([0, 1, 2, 20, 21]))
+    cells = time_stretches(an_axis([0, 1, 2, 20, 21]))
     assert cells.slices.tolist() == [0, 1, 2, -1, 3, 4]
     assert cells.edges.tolist() == [-0.5, 0.5, 1.5, 3.5, 18.5, 20.5, 21.5]
     filled = cells.filled(np.arange(10.0).reshape(5, 2))
@@ -134,14 +134,14 @@ def test_a_long_gap_stays_empty():
 
 
 def test_spans_of_slices():
-    cells = time_cells(an_axis([0, 1, 2, 20, 21]))
+    cells = time_stretches(an_axis([0, 1, 2, 20, 21]))
     assert (cells.span(0, 1), cells.span(2, 3), cells.span(4, 4)) == ((-0.5, 1.5), (1.5, 20.5), (20.5, 21.5))
 
 
 @given(arrays(float, st.integers(1, 20), elements=st.integers(-(10**6), 10**6), unique=True))
 def test_every_slice_is_inside_its_own_stretch(times):
     axis = an_axis(np.sort(times))
-    cells = time_cells(axis)
+    cells = time_stretches(axis)
     assert (np.diff(cells.edges) > 0).all()
     assert cells.slices[cells.slices >= 0].tolist() == list(range(len(times)))
     for k, time in enumerate(axis.positions):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.time_axis import Cells
+from tparafac2.plots.time_axis import Stretches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +33,13 @@ def runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(first), int(end) - 1) for first, end in zip(firsts, ends)]
 
 
-def hatch_cells(ax: Axes, cells: Cells, vague: NDArray[np.bool_], top: float = 0.0) -> None:
+def hatch_cells(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_], top: float = 0.0) -> None:
     """Hatch cells of a heat map whose rows are one unit high.
 
     Parameters
     ----------
     ax : matplotlib Axes
-    cells : Cells
+    stretches : Stretches
     vague : ndarray of bool (K, n)
         For every slice, in the order of time, and every row: whether to hatch.
     top : float
@@ -53,8 +53,8 @@ def hatch_cells(ax: Axes, cells: Cells, vague: NDArray[np.bool_], top: float = 0
     --------
     >>> from tparafac2.plots.style import new_figure
     >>> ax = new_figure(8, 5).add_subplot()
-    >>> cells = Cells(np.array([0.0, 1.0, 2.0]), np.array([0, 1]))
-    >>> hatch_cells(ax, cells, np.array([[False, False], [True, True]]))
+    >>> stretches = Stretches(np.array([0.0, 1.0, 2.0]), np.array([0, 1]))
+    >>> hatch_cells(ax, stretches, np.array([[False, False], [True, True]]))
     >>> [path.get_extents().extents.tolist() for path in ax.collections[0].get_paths()]
     [[1.0, 0.0, 2.0, 2.0]]
     """
@@ -64,40 +64,41 @@ def hatch_cells(ax: Axes, cells: Cells, vague: NDArray[np.bool_], top: float = 0
 
     whole = np.asarray(vague.all(axis=1))
     if np.count_nonzero(np.diff(vague & ~whole[:, np.newaxis], axis=0)) > _MOST_EDGES:
-        _fade(ax, cells, vague, top)
+        _fade(ax, stretches, vague, top)
         return
-    boxes = [_box(cells.span(*run), top, top + vague.shape[1]) for run in runs(whole)]
+    boxes = [_box(stretches.span(*run), top, top + vague.shape[1]) for run in runs(whole)]
     for row, flags in enumerate((vague & ~whole[:, np.newaxis]).T):
-        boxes += [_box(cells.span(*run), top + row, top + row + 1) for run in runs(flags)]
+        boxes += [_box(stretches.span(*run), top + row, top + row + 1) for run in runs(flags)]
     ax.add_collection(
         PolyCollection(boxes, facecolor=_FADED, edgecolor=_LINES, hatch=_HATCH, linewidth=0),
         autolim=False,
     )
 
 
-def hatch_spans(ax: Axes, cells: Cells, vague: NDArray[np.bool_]) -> None:
+def hatch_spans(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_]) -> None:
     """Hatch the background at some slices, given in the order of time.
 
     Examples
     --------
     >>> from tparafac2.plots.style import new_figure
     >>> ax = new_figure(8, 5).add_subplot()
-    >>> hatch_spans(ax, Cells(np.array([0.0, 1.0, 2.0]), np.array([0, 1])), np.array([False, True]))
+    >>> hatch_spans(ax, Stretches(np.array([0.0, 1.0, 2.0]), np.array([0, 1])), np.array([False, True]))
     >>> len(ax.patches)
     1
     """
     for run in runs(vague):
-        ax.axvspan(*cells.span(*run), facecolor="none", edgecolor="0.75", hatch=_HATCH, linewidth=0, zorder=0)
+        left, right = stretches.span(*run)
+        ax.axvspan(left, right, facecolor="none", edgecolor="0.75", hatch=_HATCH, linewidth=0, zorder=0)
 
 
-def _fade(ax: Axes, cells: Cells, vague: NDArray[np.bool_], top: float) -> None:
+def _fade(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_], top: float) -> None:
     """Fade all cells at once: so many boxes would take minutes, and each would be too small for a hatch."""
     from matplotlib.colors import ListedColormap
 
-    flags = cells.filled(np.where(vague, 1.0, np.nan))
+    flags = stretches.filled(np.where(vague, 1.0, np.nan))
     rows = top + np.arange(vague.shape[1] + 1)
     ax.pcolormesh(
-        cells.edges, rows, np.ma.masked_invalid(flags), cmap=ListedColormap([_FADED]), rasterized=True
+        stretches.edges, rows, np.ma.masked_invalid(flags), cmap=ListedColormap([_FADED]), rasterized=True
     )
 
 

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from tparafac2.plots.hatching import hatch_cells
 from tparafac2.plots.ordering import by_time, largest_columns
-from tparafac2.plots.room import rows_that_fit
-from tparafac2.plots.style import DIVERGING, NOTHING
+from tparafac2.plots.style import DIVERGING, NOTHING, rows_that_fit
 from tparafac2.plots.subject import Course
-from tparafac2.plots.time_axis import TimeAxis, time_cells
+from tparafac2.plots.time_axis import TimeAxis, time_stretches
 from tparafac2.plots.words import LONGEST, dimension_name, few_of, labels_of
 from tparafac2.result import Result
 
@@ -72,21 +71,21 @@ def draw_map(
     >>> draw_map(ax, axis, Course(np.eye(2), np.ones((2, 2), bool)), np.array([0, 1]), 1.0)
     False
     """
-    cells = time_cells(axis)
+    stretches = time_stretches(axis)
     weights = course.weights[:, shown]
     ax.pcolormesh(
-        cells.edges,
+        stretches.edges,
         top + np.arange(len(shown) + 1),
-        np.ma.masked_invalid(cells.filled(weights)),
+        np.ma.masked_invalid(stretches.filled(weights)),
         cmap=DIVERGING,
         vmin=-limit,
         vmax=limit,
         rasterized=True,
     )
     vague = ~course.determined[:, shown] & np.isfinite(weights)
-    hatch_cells(ax, cells, vague, top)
+    hatch_cells(ax, stretches, vague, top)
     ax.set_facecolor(NOTHING)
-    ax.set_xlim(cells.edges[0], cells.edges[-1])
+    ax.set_xlim(stretches.edges[0], stretches.edges[-1])
     ax.set_ylim(top + len(shown), 0)
     return bool(vague.any())
 

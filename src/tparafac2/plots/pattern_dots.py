@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 from tparafac2.plots.heat_maps import WEIGHT, label_columns
 from tparafac2.plots.ordering import by_time, largest_columns
 from tparafac2.plots.showing import canvas
-from tparafac2.plots.slice_choice import chosen_slices
 from tparafac2.plots.style import name_component, open_frame
 from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
-from tparafac2.plots.time_axis import time_axis
+from tparafac2.plots.time_axis import TimeAxis, time_axis
+from tparafac2.plots.words import label_text, listed
+from tparafac2.result import Result
+from tparafac2.result.moments import moment_text, read_moments, timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +27,8 @@ _LIGHTEST = 0.85
 _LARGEST, _SMALLEST = 6.5, 3.5
 _ROW_HEIGHT, _LETTER = 0.36, 0.16
 _MOST_COLUMNS = 15
+_USUAL_TIMES = 4
+_SAME = 1e-9
 
 
 def snapshots(
@@ -120,3 +125,65 @@ def _reach(ax: Axes, weights: NDArray[np.float64]) -> None:
     """Join the dots of every column by a thin line, so that the eye stays in its row."""
     rows = np.arange(weights.shape[1]) + 0.5
     ax.hlines(rows, weights.min(axis=0), weights.max(axis=0), color="0.8", lw=0.8, zorder=1)
+
+
+def chosen_slices(result: Result, axis: TimeAxis, times: Any, usable: NDArray[np.bool_]) -> list[int]:
+    """Find the slices at the given times.
+
+    Parameters
+    ----------
+    result : Result
+    axis : TimeAxis
+        Of this result.
+    times : label, number or date, or several of them, or None
+        None chooses up to four usable slices, from the first to the last.
+    usable : ndarray of bool (K,)
+        In the order of time.
+
+    Returns
+    -------
+    list of int
+        Places in the order of time, each once, from early to late.
+
+    Examples
+    --------
+    >>> from tparafac2.data import Labels
+    >>> from tparafac2.plots.time_axis import time_axis
+    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)), objective=0.0,
+    ...                 explained_variance=1.0, status="Converged.", converged=True, n_iter=1,
+    ...                 labels=Labels(time=[1990, 1992, 1991]))
+    >>> chosen_slices(result, time_axis(result), [1992, 1990], np.ones(3, bool))
+    [0, 2]
+    >>> chosen_slices(result, time_axis(result), 1964, np.ones(3, bool))
+    Traceback (most recent call last):
+    ValueError: there is no slice at the time 1964; there are 1990, 1991, 1992.
+    """
+    if times is None:
+        places = np.flatnonzero(usable) if usable.any() else np.arange(len(usable))
+        picked = np.linspace(0, len(places) - 1, min(_USUAL_TIMES, len(places))).round().astype(int)
+        return [int(places[k]) for k in picked]
+    single = isinstance(times, str | bytes) or not isinstance(times, Iterable)
+    wanted = [times] if single else list(times)
+    if not wanted:
+        raise ValueError("times is empty: give at least one time, or leave it out.")
+    return sorted({_place(result, axis, time) for time in wanted})
+
+
+def _place(result: Result, axis: TimeAxis, time: Any) -> int:
+    text = label_text(time)
+    if text in axis.labels:
+        return axis.labels.index(text)
+    when = timeline(result)
+    try:
+        moment = float(read_moments(time, when.dated)[0][0])
+    except ValueError:
+        raise _unknown(text, axis) from None
+    distances = np.abs(when.values[axis.order] - moment)
+    nearest = int(np.argmin(distances))
+    if not distances[nearest] <= _SAME * max(abs(moment), 1.0):
+        raise _unknown(moment_text(moment, when.dated), axis)
+    return nearest
+
+
+def _unknown(text: str, axis: TimeAxis) -> ValueError:
+    return ValueError(f"there is no slice at the time {text}; there are {listed(axis.labels)}.")

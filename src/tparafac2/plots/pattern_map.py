@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from tparafac2.plots.hatching import HATCHED
 from tparafac2.plots.heat_maps import add_colour_bar, colour_range, columns_to_show, draw_map, label_columns
 from tparafac2.plots.patterns import check_limit
-from tparafac2.plots.room import rows_that_fit
 from tparafac2.plots.showing import canvas
-from tparafac2.plots.style import name_component, require_axes
+from tparafac2.plots.style import name_component, require_axes, rows_that_fit
 from tparafac2.plots.subject import as_result, count, course_of, place_of
 from tparafac2.plots.time_axis import draw_time, time_axis
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.data_slices import data_slices
+from tparafac2.data import Table
 from tparafac2.plots.hatching import hatch_spans
 from tparafac2.plots.showing import canvas
 from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result
-from tparafac2.plots.time_axis import draw_time, time_axis, time_cells
+from tparafac2.plots.time_axis import draw_time, time_axis, time_stretches
+from tparafac2.plots.words import listed
 from tparafac2.preparing import Prepared
 from tparafac2.result import Result
 
@@ -68,7 +70,7 @@ def residuals(model: object, X: Any, *, ax: Axes | None = None) -> Axes:
         )
         target.vlines(axis.positions, 0, shares, color=colour, lw=1.0, alpha=0.6)
         target.axhline(overall, color="0.4", lw=0.8, ls=":")
-        hatch_spans(target, time_cells(axis), np.isnan(shares))
+        hatch_spans(target, time_stretches(axis), np.isnan(shares))
         draw_time(target, axis)
         if np.isnan(shares).any():
             target.set_xlabel(f"{axis.name}\nhatched: nothing to explain")
@@ -94,3 +96,61 @@ def _squares(result: Result, X: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 def _share(errors: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(sizes > 0, errors / np.where(sizes > 0, sizes, 1.0), np.nan)
+
+
+def data_slices(X: Any, result: Result) -> Iterator[NDArray[np.float64]]:
+    """Give the slices (I, J_k) of X, in the order of the result, NaN where an entry is missing.
+
+    Sparse slices become dense one at a time.
+
+    Parameters
+    ----------
+    X : ndarray (K, I, J), list of K arrays or sparse matrices, xarray.DataArray, or Table
+    result : Result
+
+    Raises
+    ------
+    ValueError
+        If X does not have the shape of what was fitted.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
+    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    >>> [piece.shape for piece in data_slices(np.ones((3, 2, 4)), result)]
+    [(2, 4), (2, 4), (2, 4)]
+    """
+    pieces = _pieces(X, result)
+    expected = [(len(result.A), width) for width in result.widths]
+    received = [np.shape(piece) for piece in pieces]
+    if received != expected:
+        raise ValueError(
+            f"X has {len(received)} slices of shape {listed(dict.fromkeys(received))}, but the model was "
+            f"fitted to {len(expected)} of shape {listed(dict.fromkeys(expected))}: give the same data."
+        )
+    return (_dense(piece) for piece in pieces)
+
+
+def _pieces(X: Any, result: Result) -> list[Any]:
+    if isinstance(X, Table):
+        return X.slices()
+    if hasattr(X, "dims") and hasattr(X, "transpose"):
+        names = result.labels.names
+        wanted = [names["time"], names["rows"], names["columns"]]
+        if sorted(wanted) != sorted(map(str, X.dims)):
+            raise ValueError(
+                f"X has the dimensions {listed(X.dims)}, but the model was fitted to {listed(wanted)}: "
+                "give the same data."
+            )
+        return list(X.transpose(*wanted).values)
+    if isinstance(X, str) or not isinstance(X, Iterable):
+        raise TypeError(f"X must be the data that the model was fitted to; got {type(X).__name__}.")
+    return list(X)
+
+
+def _dense(piece: Any) -> NDArray[np.float64]:
+    if hasattr(piece, "toarray"):
+        piece = piece.toarray()
+    if isinstance(piece, np.ma.MaskedArray):
+        piece = np.where(np.ma.getmaskarray(piece), np.nan, piece.data)
+    return np.asarray(piece, dtype=np.float64)

@@ -11,7 +11,7 @@ from tparafac2.plots.hatching import hatch_spans
 from tparafac2.plots.showing import canvas
 from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result, unobserved_times
-from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis, time_cells
+from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis, time_stretches
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -52,7 +52,7 @@ def strengths(model: object, *, ax: Axes | None = None) -> Axes:
     values = result.normalised().C[axis.order]
     with canvas(ax, 12, 6) as target:
         lines = [_line(target, axis, values[:, r], unseen, r) for r in range(result.rank)]
-        hatch_spans(target, time_cells(axis), unseen)
+        hatch_spans(target, time_stretches(axis), unseen)
         if (values < 0).any():
             target.axhline(0, color="0.6", lw=0.5, zorder=0)
         else:

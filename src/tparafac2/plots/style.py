@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +51,14 @@ _SETTINGS = {
     "svg.fonttype": "none",
     "svg.hashsalt": "tparafac2",  # or every file would have other names inside
 }
+
+
+_LETTER = 0.62
+"""Usual width of a letter, and the distance of lines below, in units of the size of type."""
+_LINE = 1.05
+
+_LEFT_OVER = 0.85
+"""Labels and titles will take some of the room that axes have when they are made."""
 
 
 @dataclass(frozen=True)
@@ -206,3 +214,37 @@ def say(ax: Axes, sentence: str) -> None:
     ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", wrap=True)
     ax.set_xticks([])
     ax.set_yticks([])
+
+
+def letters_that_fit(ax: Axes) -> int:
+    """Tell how many letters of tick labels fit side by side below the axes, at least eight.
+
+    Examples
+    --------
+    >>> with print_style():
+    ...     letters_that_fit(new_figure(8.5, 5).add_subplot()) in range(30, 45)
+    True
+    """
+    points = ax.get_window_extent().width * 72 / ax.figure.dpi
+    return max(int(_LEFT_OVER * points / (_LETTER * _type_size("x"))), 8)
+
+
+def rows_that_fit(ax: Axes) -> int:
+    """Tell how many lines of tick labels fit one above the other beside the axes, at least one.
+
+    Examples
+    --------
+    >>> with print_style():
+    ...     rows_that_fit(new_figure(8.5, 5).add_subplot()) in range(12, 18)
+    True
+    """
+    points = ax.get_window_extent().height * 72 / ax.figure.dpi
+    return max(int(points / (_LINE * _type_size("y"))), 1)
+
+
+def _type_size(axis: Literal["x", "y"]) -> float:
+    import matplotlib
+    from matplotlib.font_manager import FontProperties
+
+    given = matplotlib.rcParams["xtick.labelsize" if axis == "x" else "ytick.labelsize"]
+    return float(FontProperties(size=given).get_size_in_points())  # it can be "small" as well

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.room import letters_that_fit
+from tparafac2.plots.style import letters_that_fit
 from tparafac2.plots.words import dimension_name, label_text
 from tparafac2.result import Result
 from tparafac2.result.moments import Timeline, moment_text, timeline
@@ -62,7 +62,7 @@ class TimeAxis(NamedTuple):
         return not len(gaps) or float(np.ptp(gaps)) <= _EVEN * float(gaps.max())
 
 
-class Cells(NamedTuple):
+class Stretches(NamedTuple):
     """The stretches of time that slices stand for, and the gaps between these.
 
     Attributes
@@ -73,7 +73,7 @@ class Cells(NamedTuple):
 
     Examples
     --------
-    >>> Cells(np.array([0.0, 1.0]), np.array([0])).slices
+    >>> Stretches(np.array([0.0, 1.0]), np.array([0])).slices
     array([0])
     """
 
@@ -122,14 +122,14 @@ def time_axis(result: Result) -> TimeAxis:
     return TimeAxis(order, positions, labels, kind, dimension_name(result, "time"))
 
 
-def time_cells(axis: TimeAxis) -> Cells:
+def time_stretches(axis: TimeAxis) -> Stretches:
     """Give every slice the time half-way to its neighbours, but no more than what is usual between slices.
 
     Examples
     --------
     >>> axis = TimeAxis(np.arange(4), np.array([0.0, 1.0, 2.0, 12.0]), list("abcd"), "names", "Time")
-    >>> time_cells(axis)
-    Cells(edges=array([-0.5,  0.5,  1.5,  3.5, 10.5, 12.5]), slices=array([ 0,  1,  2, -1,  3]))
+    >>> time_stretches(axis)
+    Stretches(edges=array([-0.5,  0.5,  1.5,  3.5, 10.5, 12.5]), slices=array([ 0,  1,  2, -1,  3]))
     """
     times = axis.positions
     gaps = np.diff(times)
@@ -145,7 +145,7 @@ def time_cells(axis: TimeAxis) -> Cells:
             slices.append(-1)
         edges.append(right[k])
         slices.append(k)
-    return Cells(np.array(edges), np.array(slices))
+    return Stretches(np.array(edges), np.array(slices))
 
 
 def draw_time(ax: Axes, axis: TimeAxis, *, rug: bool = False) -> None:
