@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from tparafac2 import __version__
 from tparafac2.io.folders import COMPARISON, check_folder, folder_written_whole
+from tparafac2.io.formulas import write_csv
 from tparafac2.models.checks import check_jobs
 from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.models.fitting import count_jobs
@@ -244,7 +245,7 @@ def write_comparison(
     with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
         for label, file in zip(labels, files):
             models[label].save(unfinished / file)
-        table.assign(file=files).to_csv(unfinished / COMPARISON, index=False)
+        write_csv(table.assign(file=files), unfinished / COMPARISON)
         (unfinished / "log.json").write_text(json.dumps(log, indent=1, default=str) + "\n", encoding="utf-8")
     return Path(folder)
 

@@ -14,6 +14,7 @@ from tparafac2.data import Table
 from tparafac2.data.lines import as_frame, shown
 from tparafac2.data.table import Absent, Duplicates
 from tparafac2.io.endings import blamed_on
+from tparafac2.io.formulas import unguarded
 from tparafac2.io.textfiles import TextLayout, first_short, line_of, opened_text, records, text_layout
 
 Columns: TypeAlias = Mapping[str, str]
@@ -122,7 +123,19 @@ def text_columns(path: Path, layout: TextLayout, places: Collection[int], values
             raise ValueError(_unparsed(str(error))) from None
     frame.columns = frame.columns.astype(int)
     _require_width(path, frame[beyond].isna().to_numpy(), frame[last].isna().to_numpy(), layout)
-    return frame[list(places)].astype({place: "category" for place in places if place != values})
+    found = frame[list(places)].astype({place: "category" for place in places if place != values})
+    for place in set(places) - {values}:
+        found[place] = _as_before_writing(found[place])
+    return found
+
+
+def _as_before_writing(labels: Any) -> Any:
+    """Labels without the apostrophes that keep spreadsheets from running them."""
+    changed = {text: plain for text in labels.cat.categories if (plain := unguarded(text)) != text}
+    if not changed:
+        return labels
+    texts = labels.astype(object)
+    return texts.map(changed).where(texts.isin(changed), texts).astype("category")
 
 
 def _tabulated(frame: Any, asked: Columns, options: TableOptions) -> Table:

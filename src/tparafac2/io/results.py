@@ -14,6 +14,7 @@ import numpy as np
 
 from tparafac2 import __version__
 from tparafac2.io.folders import check_folder, folder_written_whole
+from tparafac2.io.formulas import write_csv
 from tparafac2.io.tables import tidy_tables
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def write_results(
     model : fitted model
     folder : path
         ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv`` and ``strengths.csv``, ``figures``, the
-        page ``report.html``, and ``log.json`` with what was done.
+        page ``report.html``, and ``log.json`` with what was done. In the tables an apostrophe stands before
+        labels that a spreadsheet would run as formulas; `read` takes it away.
     about : mapping, optional
         Facts for page and log: where the data came from, the command, what was assumed.
     figures : "png", "pdf", "svg", or a sequence of them
@@ -79,7 +81,7 @@ def _write(model: Decomposition, folder: Path, facts: dict[str, Any], kinds: Seq
 
     model.save(folder / "model.nc")
     for name, table in tidy_tables(model).items():
-        table.to_csv(folder / f"{name}.csv", index=False)
+        write_csv(table, folder / f"{name}.csv")
     if kinds:
         _draw(model, folder / "figures", kinds)
     told = {name: fact for name, fact in facts.items() if name != "title"}

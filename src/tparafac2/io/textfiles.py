@@ -14,6 +14,7 @@ from typing import TextIO
 
 from tparafac2.data.lines import shown
 from tparafac2.io.endings import damaged, encoding_of
+from tparafac2.io.formulas import unguarded
 
 _NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
 _SHOWN_COLUMNS = 20
@@ -170,7 +171,7 @@ def _header(path: Path, encoding: str, delimiter: str) -> tuple[str, ...]:
                 f"the first line of {path.name!r} cannot be read ({error}): it must hold the names of the "
                 "columns; look for a quotation mark that is not closed."
             ) from None
-    return tuple(name.strip() for name in header)
+    return tuple(unguarded(name.strip()) for name in header)
 
 
 def _binary(path: Path) -> GzipFile | BufferedReader:
