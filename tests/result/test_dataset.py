@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tparafac2.data import Labels
+from tparafac2.io import tidy_tables
 from tparafac2.result import Result
 
 
@@ -32,11 +33,21 @@ def test_factors_carry_the_names_and_labels_of_the_user() -> None:
     result = make(labels=labels)
     dataset = result.to_dataset()
     assert dataset.patterns.dims == ("year", "word", "component")
-    np.testing.assert_array_equal(dataset.loadings.sel(author="c"), result.A[2])
-    np.testing.assert_array_equal(dataset.patterns.sel(year=1, word="z", component=2), result.B[1, 3, 1])
-    np.testing.assert_array_equal(dataset.strengths, result.C)
+    A, B, C = result.normalised()
+    np.testing.assert_array_equal(dataset.loadings.sel(author="c"), A[2])
+    np.testing.assert_array_equal(dataset.patterns.sel(year=1, word="z", component=2), B[1][3, 1])
+    np.testing.assert_array_equal(dataset.strengths, C)
     assert dataset.component.values.tolist() == [1, 2]
     assert "width" not in dataset
+
+
+def test_it_has_the_numbers_of_the_tables_and_says_in_which_units() -> None:
+    result = make()
+    dataset, tables = result.to_dataset(), tidy_tables(result)
+    for name, column in (("loadings", "loading"), ("patterns", "weight"), ("strengths", "strength")):
+        np.testing.assert_array_equal(dataset[name].values.ravel(), tables[name][column])
+        assert dataset[name].attrs["units"]
+    assert dataset.attrs["convention"].startswith("Loadings have length 1")
 
 
 def test_attributes_say_how_the_fit_went() -> None:

@@ -216,8 +216,8 @@ xarray.DataArray, Table, or Prepared
         """
         return self.result_.fitted_values()  # type: ignore[return-value]
 
-    def patterns_at(self, t: Any) -> FloatArray:
-        """The patterns at any time between the slices, (J, R) or (n, J, R), as the model implies."""
+    def patterns_at(self, t: Any) -> "xr.DataArray":
+        """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
         return self.result_.patterns_at(t)
 
     def normalised(self) -> NormalisedFactors:
@@ -225,7 +225,7 @@ xarray.DataArray, Table, or Prepared
         return self.result_.normalised()
 
     def to_dataset(self) -> "xr.Dataset":
-        """Everything as one labelled xarray.Dataset."""
+        """Everything as one labelled xarray.Dataset, with the factors of `normalised`."""
         return self.result_.to_dataset()
 
     def summary(self) -> str:

@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.result.moments import Timeline, moment_text, phases, read_moments, timeline
-from tparafac2.result.record import Result
+from tparafac2.result.dataset import UNITS, dimensions
+from tparafac2.result.moments import Timeline, as_dates, moment_text, phases, read_moments, timeline
+from tparafac2.result.record import Result, unit_columns
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _ROUNDING_STEPS = 4
 
 
-def patterns_at(result: Result, t: object) -> NDArray[np.float64]:
-    """Give the patterns at any time; see `Result.patterns_at`.
+def patterns_at(result: Result, t: object) -> xr.DataArray:
+    """Give the patterns at any time, for eyes and with labels; see `Result.patterns_at`."""
+    import xarray as xr
+
+    optimised, moments, single = optimised_at(result, t)
+    names = dimensions(result)
+    when: NDArray[np.generic] = as_dates(moments) if timeline(result).dated else moments
+    # A fit that went wrong may hold infinities: they become NaN, without noise.
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        units = [unit_columns(piece)[0] for piece in optimised]
+    found = xr.DataArray(
+        np.stack(units) if units else optimised,
+        dims=(names["time"], names["columns"], "component"),
+        coords={
+            names["time"]: when,
+            names["columns"]: result.labels.coordinate("columns", optimised.shape[1]),
+            "component": np.arange(1, result.rank + 1),
+        },
+        name="patterns",
+        attrs=UNITS["patterns"],
+    )
+    return found[0] if single else found
+
+
+def optimised_at(result: Result, t: object) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    """Give the optimised patterns (n, J, R) at any time, these times, and whether one was asked for.
 
     Squared changes divided by the gaps are least, for given patterns at the slices, on straight lines.
 
@@ -21,9 +51,9 @@ def patterns_at(result: Result, t: object) -> NDArray[np.float64]:
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.array([[[0.0]], [[4.0]]]), C=np.ones((2, 1)),
     ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7,
     ...                 times=np.array([10.0, 20.0]))
-    >>> patterns_at(result, [10, 12.5]).ravel().tolist()
+    >>> optimised_at(result, [10, 12.5])[0].ravel().tolist()
     [0.0, 1.0]
-    >>> patterns_at(result, 21)
+    >>> optimised_at(result, 21)
     Traceback (most recent call last):
     ValueError: the patterns are known from 10 to 20, and t = 21 is outside: give a time in this range.
     """
@@ -45,7 +75,7 @@ def patterns_at(result: Result, t: object) -> NDArray[np.float64]:
     before, after = result.B[slices[left]], result.B[slices[right]]
     with np.errstate(invalid="ignore"):  # a fit that went wrong may hold infinities
         between = np.where(share > 0, (1.0 - share) * before + share * after, before)
-    return np.asarray(between[0] if single else between, dtype=np.float64)
+    return np.asarray(between, dtype=np.float64), moments, single
 
 
 def _in_order(when: Timeline, period: float | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

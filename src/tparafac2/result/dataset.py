@@ -1,20 +1,25 @@
-"""A result as one labelled data set, in the user's own words."""
+"""A result as one labelled data set, in the user's own words and for eyes: unit loadings and patterns."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tparafac2.data import MODES, Labels, Mode
 from tparafac2.result import parameters
-from tparafac2.result.record import Result
+from tparafac2.result.record import CONVENTION, FloatArray, Result
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _VARIABLES = ("loadings", "patterns", "strengths", "width", "coverage", "undetermined")
+UNITS = {
+    "loadings": {"units": "every component has length 1"},
+    "patterns": {"units": "every component has length 1 at every time"},
+    "strengths": {"units": "those of the data that were fitted"},
+}
 
 
 def to_dataset(result: Result) -> xr.Dataset:
@@ -33,18 +38,18 @@ def to_dataset(result: Result) -> xr.Dataset:
     import xarray as xr
 
     tables = _table_variables(result)
-    fixed = {*_VARIABLES, "time_value", "component", "trace_row", "start", *tables}
-    names = free_names(result.labels, fixed)
+    names = dimensions(result)
     rows, columns, time = (names[mode] for mode in MODES)
     K, I, J = result.shape
     coordinates: dict[str, Any] = {
         names[mode]: (names[mode], result.labels.coordinate(mode, size))
         for mode, size in zip(MODES, (I, J, K))
     }
+    A, B, C = result.normalised()
     variables: dict[str, Any] = {
-        "loadings": ((rows, "component"), result.A),
-        "patterns": ((time, columns, "component"), padded_patterns(result)),
-        "strengths": ((time, "component"), result.C),
+        "loadings": ((rows, "component"), A, UNITS["loadings"]),
+        "patterns": ((time, columns, "component"), padded(B), UNITS["patterns"]),
+        "strengths": ((time, "component"), C, UNITS["strengths"]),
         **tables,
     }
     if result.ragged:
@@ -59,25 +64,28 @@ def to_dataset(result: Result) -> xr.Dataset:
     return xr.Dataset(variables, coordinates, _attributes(result))
 
 
-def padded_patterns(result: Result) -> np.ndarray[Any, np.dtype[Any]]:
-    """Give the patterns as one array (K, J, R), with NaN behind the end of narrower slices.
+def dimensions(result: Result) -> dict[Mode, str]:
+    """Name the dimensions of the data set."""
+    fixed = {*_VARIABLES, "time_value", "component", "trace_row", "start", *_table_variables(result)}
+    return free_names(result.labels, fixed)
+
+
+def padded(patterns: FloatArray | Sequence[FloatArray]) -> FloatArray:
+    """Give patterns as one array (K, J, R), with NaN behind the end of narrower slices.
 
     Examples
     --------
     >>> import numpy as np
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=[np.ones((1, 1)), np.ones((2, 1))],
-    ...                 C=np.ones((2, 1)), objective=0.0, explained_variance=1.0, status="Converged.",
-    ...                 converged=True, n_iter=1)
-    >>> padded_patterns(result)[..., 0].tolist()
+    >>> padded([np.ones((1, 1)), np.ones((2, 1))])[..., 0].tolist()
     [[1.0, nan], [1.0, 1.0]]
     """
-    if not isinstance(result.B, list):
-        return result.B
-    K, _, J = result.shape
-    padded = np.full((K, J, result.rank), np.nan, dtype=np.result_type(*result.B))
-    for target, piece in zip(padded, result.B):
+    if isinstance(patterns, np.ndarray):
+        return patterns
+    widest, rank = max(map(len, patterns)), patterns[0].shape[1]
+    whole = np.full((len(patterns), widest, rank), np.nan, dtype=np.result_type(*patterns))
+    for target, piece in zip(whole, patterns):
         target[: len(piece)] = piece
-    return padded
+    return whole
 
 
 def free_names(labels: Labels, taken: Collection[str]) -> dict[Mode, str]:
@@ -110,6 +118,7 @@ def _start_name(column: str) -> str:
 def _attributes(result: Result) -> dict[str, Any]:
     return {
         "model": result.model,
+        "convention": CONVENTION,
         "status": result.status,
         "objective": result.objective,
         "explained_variance": result.explained_variance,

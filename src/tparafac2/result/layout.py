@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Labels
 from tparafac2.result import parameters
-from tparafac2.result.dataset import padded_patterns
+from tparafac2.result.dataset import padded
 from tparafac2.result.record import Result
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def to_layout(result: Result) -> xr.Dataset:
 
     variables: dict[str, Any] = {
         "A": (("rows", "component"), result.A),
-        "B": (("time", "columns", "component"), padded_patterns(result)),
+        "B": (("time", "columns", "component"), padded(result.B)),
         "C": (("time", "component"), result.C),
     }
     if result.ragged:

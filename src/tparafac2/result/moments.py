@@ -111,6 +111,17 @@ def days(dates: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(np.where(np.isnat(dates), np.nan, counts))
 
 
+def as_dates(values: NDArray[np.float64]) -> NDArray[np.datetime64]:
+    """Give the dates of days since 1970-01-01.
+
+    Examples
+    --------
+    >>> as_dates(np.array([1.5]))
+    array(['1970-01-02T12:00:00.000000'], dtype='datetime64[us]')
+    """
+    return np.rint(values * _MICROSECONDS_PER_DAY).astype(np.int64).astype("datetime64[us]")
+
+
 def moment_text(value: float, dated: bool) -> str:
     """Write a moment as people do.
 

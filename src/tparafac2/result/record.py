@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Column: TypeAlias = NDArray[Any]
 
+CONVENTION = (
+    "Loadings have length 1, patterns have length 1 at every time, and all size is in the strengths, in the "
+    "units of the data that were fitted."
+)
 _WEAK = 1e-3
 
 
@@ -188,10 +192,11 @@ class Result:
         size = np.abs(self.C)
         return np.asarray((size < _WEAK * size.max(axis=0)) | (size == 0))
 
-    def patterns_at(self, t: object) -> NDArray[np.float64]:
-        """Give the patterns at any time, also between the slices: linear from each slice to the next.
+    def patterns_at(self, t: object) -> xr.DataArray:
+        """Give the patterns at any time, also between the slices, with length 1 as in tables and pictures.
 
-        That is what a penalty on squared changes, divided by the gaps in time, implies.
+        The optimised patterns are linear from each slice to the next: that is what a penalty on squared
+        changes, divided by the gaps in time, implies.
 
         Parameters
         ----------
@@ -202,8 +207,9 @@ class Result:
 
         Returns
         -------
-        ndarray (J, R), or (n, J, R) for a sequence of n
-            Exactly the patterns of a slice at its time.
+        xarray.DataArray (columns, component), or (time, columns, component) for a sequence
+            Under the names and with the labels of `to_dataset`; every component has length 1 at every time,
+            or is zero. At the time of a slice these are its patterns in `normalised`.
 
         Raises
         ------
@@ -214,11 +220,11 @@ class Result:
         Examples
         --------
         >>> import numpy as np
-        >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.array([[[0.0]], [[3.0]]]), C=np.ones((2, 1)),
-        ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True,
-        ...                 n_iter=7, times=np.array([0.0, 6.0]), period=24.0)
-        >>> result.patterns_at([2, 6, 18]).ravel().tolist()
-        [1.0, 3.0, 1.0]
+        >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.array([[[1.0], [0.0]], [[0.0], [1.0]]]),
+        ...                 C=np.ones((2, 1)), objective=0.5, explained_variance=0.9, status="Converged.",
+        ...                 converged=True, n_iter=7, times=np.array([0.0, 6.0]), period=24.0)
+        >>> result.patterns_at(3).sel(component=1).values.round(4).tolist()
+        [0.7071, 0.7071]
         """
         from tparafac2.result.between import patterns_at
 
@@ -260,8 +266,8 @@ class Result:
         """
         # A fit that went wrong may hold infinities: they become NaN, without noise.
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            A, a_lengths = _unit_columns(self.A)
-            B, b_lengths = zip(*[_unit_columns(piece) for piece in self.B])
+            A, a_lengths = unit_columns(self.A)
+            B, b_lengths = zip(*[unit_columns(piece) for piece in self.B])
             C = self.C * a_lengths * np.stack(b_lengths)
         return NormalisedFactors(A, list(B) if self.ragged else np.stack(B), C)
 
@@ -278,7 +284,10 @@ class Result:
         return pd.DataFrame(self.starts)
 
     def to_dataset(self) -> xr.Dataset:
-        """Give everything as one labelled data set.
+        """Give everything as one labelled data set, with the factors of `normalised`.
+
+        Loadings have length 1, patterns have length 1 at every time, and all size is in the strengths, as in
+        tables, pictures and the page; `A`, `B` and `C` are the factors as they were optimised.
 
         Returns
         -------
@@ -326,9 +335,10 @@ class Result:
         return f"Result({printable(self.model)}, {size_text(self)}, {fit}, {ended})"
 
 
-def _unit_columns(matrix: FloatArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def unit_columns(matrix: FloatArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Divide columns by their lengths and give both; the peak first, so that no square leaves the range."""
-    wide = np.asarray(matrix, dtype=np.float64)
+    # In one memory order, so that what was saved and read again has the same last digit.
+    wide = np.ascontiguousarray(matrix, dtype=np.float64)
     peaks = np.abs(wide).max(axis=0, initial=0.0)
     tame = wide / np.where(peaks > 0, peaks, 1.0)
     lengths = np.sqrt(np.sum(tame**2, axis=0))
