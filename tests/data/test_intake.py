@@ -167,7 +167,7 @@ def test_infinite_values_are_refused_beside_missing_ones() -> None:
         ([scipy.sparse.csr_matrix(np.eye(3)), np.eye(3)], r"slice 0 is a sparse matrix, but not all slices"),
         ([scipy.sparse.eye_array(3) * 1j] * 2, "slice 0 holds complex numbers"),
         (scipy.sparse.linalg.aslinearoperator(np.eye(3)), "X is a .*LinearOperator; give a"),
-        ({2001: np.eye(3)}, "X is a dict; give a"),
+        ({(1, 2): np.eye(3)}, r"the keys of X must be times, numbers or dates; got \(1, 2\)"),
         (None, "X is a NoneType"),
         ("X.csv", "X is a str"),
         (xr.Dataset({"x": ("row", [1.0])}), r"X is an xarray.Dataset; choose one of its arrays"),

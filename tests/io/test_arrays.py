@@ -1,6 +1,8 @@
 """Arrays from netCDF and NumPy files, and what is refused."""
 
+import io
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -280,3 +282,20 @@ def test_labels_that_nobody_asked_for_are_hinted_at(tmp_path):
         read(tmp_path / "x.npz", **asked, rows="who", time="months")
         np.savez(tmp_path / "x.npz", counts=np.ones((3, 4, 4)), who=list("abcd"))
         read(tmp_path / "x.npz", **asked)
+
+
+@pytest.mark.parametrize("shape", [(10**6,) * 3, (2**21,) * 3, (10**30, 1, 1), (-1, 2, 3), (9, 9, 9)])
+@pytest.mark.parametrize("name", ["x.npy", "x.npz"])
+def test_headers_that_promise_too_much(tmp_path, shape, name):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    held = header.getvalue() + bytes(80)
+    path = tmp_path / name
+    if name.endswith(".npy"):
+        path.write_bytes(held)
+    else:
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("X.npy", held)
+    said = _refused(path, axes="time,rows,columns")
+    assert f"says it is an array of shape {shape}, of which it holds only a part" in said
+    assert said.endswith("get it anew.")

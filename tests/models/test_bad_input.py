@@ -446,3 +446,84 @@ def test_penalties_beside_which_data_are_nothing(algorithm):
     model = tp.TParafac2(2, **lambdas, algorithm=algorithm, compress=False)
     refused(ValueError, sentence, model, GOOD * 1e-100)
     refused(ValueError, sentence, tp.TParafac2(2, 1e200, algorithm=algorithm, compress=False))
+
+
+# --- other things -------------------------------------------------------------------------------------------
+
+ODD = [np.array([1, 2]), np.array(["fast", "auto"]), np.array(1), [[]], {}, b"fast", pd.NA, 1j, object()]
+HUGE = 10**400
+
+
+def refused_setting(model, name, odd):
+    with pytest.raises((TypeError, ValueError, MemoryError)) as error:
+        model(**({"rank": 2} | {name: odd})).fit(GOOD)
+    said = str(error.value)
+    assert name in said
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+@each_model
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
+def test_every_setting_refuses_what_makes_no_sense_to_it(model, odd):
+    for name in model._parameter_names():
+        refused_setting(model, name, odd)
+
+
+@each_model
+def test_every_setting_refuses_what_is_beyond_all_numbers(model, monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 10**9)
+    for name in set(model._parameter_names()) - {"max_iter", "random_state"}:
+        refused_setting(model, name, HUGE)
+
+
+@pytest.mark.parametrize("dims", ["abc", ["time"], 3, np.array([1, 2])])
+def test_dims_that_are_no_mapping(dims):
+    refused(TypeError, "dims must be a mapping; got .* for example dims=", tp.CP(2), array(), dims=dims)
+
+
+@pytest.mark.parametrize("mask", [True, 1, "yes", np.True_, np.array(True), object(), dict])
+def test_masks_that_are_no_array(mask):
+    refused(TypeError, "mask must have True or False for every entry of X", tp.CP(2), mask=mask)
+
+
+@pytest.mark.parametrize("mask", [GOOD.astype(str), GOOD.astype(object), GOOD * 1j, GOOD + 3])
+def test_masks_of_other_things(mask):
+    refused(ValueError, "mask must hold True .observed. and False .missing. only", tp.CP(2), mask=mask)
+
+
+@each_model
+def test_a_frame_that_may_be_a_long_table(model):
+    long = pd.DataFrame({"who": ["a"], "what": ["b"], "when": [1], "how_much": [2.0], "note": [3]})
+    call = r"tp\.Table\(X, rows='who', columns='what', time='when', values='how_much'\)"
+    sentence = f"X is one DataFrame, with the columns 'who', .*{call}.*list of such frames"
+    refused(ValueError, sentence, model(2), long)
+    named = long.rename(columns={"what": "year", "when": "word"})
+    call = r"tp\.Table\(X, rows='who', columns='word', time='year', values='how_much'\)"
+    refused(ValueError, call, model(2), named)
+
+
+class Annotated:
+    """Stands in for AnnData, which is not needed here otherwise."""
+
+    def __init__(self):
+        n = len(GOOD) * 6
+        self.X = GOOD.reshape(n, 5)
+        names = [f"s{i}" for i in range(n)]
+        self.obs = pd.DataFrame(
+            {"batch": 0, "patient": list("abcdef") * 4, "week": np.repeat(range(4), 6)}, index=names
+        )
+        self.var = pd.DataFrame(index=list("vwxyz"))
+
+    def to_df(self):
+        return pd.DataFrame(self.X, self.obs.index, self.var.index)
+
+
+def test_annotated_tables_and_that_the_advice_works():
+    X = Annotated()
+    with pytest.raises(TypeError, match="X is a Annotated, one table of what was observed") as error:
+        tp.CP(2).fit(X)
+    advice = str(error.value)
+    code = advice[advice.index("tp.Table") : advice.index(", with the columns of X.obs")]
+    table = eval(code, {"tp": tp, "X": X})
+    np.testing.assert_array_equal(np.stack(table.slices()), GOOD)

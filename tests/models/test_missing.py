@@ -1,5 +1,7 @@
 """Missing entries, uneven and cyclic time, columns that come and go: through the front door."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -328,3 +330,9 @@ def test_lower_starts_that_were_cut_off_are_spoken_of(data):
     starts = model.starts_
     lower = (starts.objective < model.objective_ * (1 - 1e-6)) & ~starts.converged
     assert any("had a lower objective" in note for note in model.notes_) == bool(lower.any())
+
+
+def test_times_may_be_decimals():
+    X = np.random.default_rng(0).random((3, 4, 5))
+    model = tp.CP(1, n_starts=1, random_state=0).fit(X, times=[Decimal(3), Decimal("1.5"), Decimal(0)])
+    assert model.result_.labels.time.tolist() == [3.0, 1.5, 0.0]

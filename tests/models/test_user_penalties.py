@@ -316,3 +316,22 @@ def test_terms_are_told_the_times(data):
         data.X, times=times
     )
     assert extra.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        (lambda v: v, r"an array of shape \(8, 24, 2\)"),
+        (lambda v: (v, None, None), r"\(an array of shape \(8, 24, 2\), NoneType, NoneType\)"),
+        (lambda v: (v[:1], None), r"\(an array of shape \(1, 24, 2\), NoneType\)"),
+        (lambda v: None, "NoneType"),
+    ],
+)
+def test_a_prox_that_gives_something_else(given, got, small_data):
+    class Odd(L1):
+        def prox(self, v, rho, state=None):
+            return given(v)
+
+    sentence = rf"prox of Odd must give a tuple of an array of shape .* and a state; got {got}. Try check_pen"
+    with pytest.raises(TypeError, match=sentence):
+        tp.Parafac2(2, penalties_b=[Odd(0.1)], n_starts=1).fit(small_data.X)

@@ -51,11 +51,11 @@ def resolve_dims(
             f"X has the dimensions {_quoted(received)}, but three are needed: rows, columns and time. "
             "If these are tables, stack slices with xarray.concat(tables, dim='time')."
         )
-    found = _as_told(received, given or {})
+    found = _as_told(received, {} if given is None else given)
     if "time" not in found:
         _assign("time", [dim for dim in _unclaimed(received, found) if dim in dated], found)
     by_name: dict[Mode, list[Hashable]] = {
-        mode: [dim for dim in _unclaimed(received, found) if _is_called(dim, mode)]
+        mode: [dim for dim in _unclaimed(received, found) if is_called(dim, mode)]
         for mode in MODES
         if mode not in found
     }
@@ -70,6 +70,8 @@ def resolve_dims(
 
 
 def _as_told(received: Sequence[Hashable], given: Mapping[str, Hashable]) -> dict[Mode, Hashable]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"dims must be a mapping; got {given!r:.60}. {_question(received, {})}")
     for mode, dim in given.items():
         if mode not in MODES:
             raise ValueError(
@@ -92,7 +94,14 @@ def _unclaimed(received: Sequence[Hashable], found: Mapping[Mode, Hashable]) -> 
     return [dim for dim in received if dim not in found.values()]
 
 
-def _is_called(dim: Hashable, mode: Mode) -> bool:
+def is_called(dim: Hashable, mode: Mode) -> bool:
+    """Whether this is a usual name for rows, columns or time.
+
+    Examples
+    --------
+    >>> is_called("Years", "time"), is_called("year", "rows")
+    (True, False)
+    """
     name = str(dim).strip().lower().replace("-", "_").replace(" ", "_")
     return not {name, name.removesuffix("s")}.isdisjoint(_KNOWN_NAMES[mode].split())
 

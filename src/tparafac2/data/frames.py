@@ -119,13 +119,14 @@ def _turned(pieces: Sequence[Any]) -> Sequence[Any]:
 
 def _as_frame(piece: Any) -> Any:
     """A DataFrame, or None."""
-    if _is_frame(piece):
+    if is_frame(piece):
         return piece
     becomes_one = hasattr(piece, "to_pandas") and len(getattr(piece, "shape", ())) == 2
     return piece.to_pandas() if becomes_one else None
 
 
-def _is_frame(piece: Any) -> bool:
+def is_frame(piece: Any) -> bool:
+    """Whether this is a DataFrame, without an import of pandas."""
     return type(piece).__module__.startswith("pandas") and hasattr(piece, "columns")
 
 

@@ -105,10 +105,16 @@ def _hidden(piece: NDArray[Any], original: object) -> Mask:
     return hidden
 
 
-def _read_mask(mask: object, slices: Sequence[NDArray[Any]]) -> list[Mask]:
+def _read_mask(mask: Any, slices: Sequence[NDArray[Any]]) -> list[Mask]:
     values = getattr(mask, "values", mask)
-    pieces = list(values) if isinstance(values, list | tuple) else list(np.asarray(values))
-    read = [np.asarray(piece) for piece in pieces]
+    if not isinstance(values, list | tuple) and (callable(values) or np.ndim(values) == 0):
+        raise TypeError(
+            f"mask must have True or False for every entry of X, as an array like X; got {mask!r:.60}."
+        )
+    try:
+        read = [np.asarray(piece) for piece in values]
+    except ValueError as error:
+        raise ValueError("mask is no array: all rows of a slice must have the same length.") from error
     expected = [piece.shape for piece in slices]
     if [piece.shape for piece in read] != expected:
         got = [piece.shape for piece in read[:3]]
@@ -117,6 +123,6 @@ def _read_mask(mask: object, slices: Sequence[NDArray[Any]]) -> list[Mask]:
             f"{_brief(expected[:3])}: give True or False for every entry of X, True where it was observed."
         )
     for piece in read:
-        if piece.dtype.kind != "b" and not np.isin(piece, (0, 1)).all():
+        if piece.dtype.kind != "b" and not (piece.dtype.kind in "iuf" and np.isin(piece, (0, 1)).all()):
             raise ValueError("mask must hold True (observed) and False (missing) only, or 1 and 0.")
     return [piece.astype(bool) for piece in read]

@@ -17,19 +17,20 @@ from tparafac2.data.checks import (
 )
 from tparafac2.data.dense import DenseData
 from tparafac2.data.dimensions import resolve_dims
-from tparafac2.data.frames import align, as_frames
+from tparafac2.data.frames import align, as_frames, is_frame
 from tparafac2.data.gaps import aligned_mask, missing_entries, require_observed
+from tparafac2.data.guesses import annotated_advice, long_table, slices_by_time
 from tparafac2.data.incomplete import FilledData, ObservedData
 from tparafac2.data.interface import SliceData
 from tparafac2.data.labels import Labels
 from tparafac2.data.memory import require_memory
 from tparafac2.data.sparse import SparseData, tidy_slices
 from tparafac2.data.table import Table
-from tparafac2.data.times import read_times
+from tparafac2.data.times import read_times, times_of_one_kind
 
 _ACCEPTED = (
     "a (K, I, J) array, a list of K arrays, DataFrames or scipy sparse matrices (I, J), "
-    "an xarray.DataArray, or a Table"
+    "a dict of these by time, an xarray.DataArray, or a Table"
 )
 
 
@@ -145,6 +146,11 @@ def take_in(
     """
     request = _Request(dims, dtype, mask, times, exact, bridge)
     held_type = _float_type(dtype)
+    keys = None
+    if isinstance(X, dict):
+        X, mask, keys = slices_by_time(X, mask)
+    elif is_frame(X) and dims is None:
+        X = long_table(X)
     if isinstance(X, SparseData):
         return _take_made(X, request)
     if isinstance(X, Table):
@@ -154,6 +160,8 @@ def take_in(
     else:
         slices, labels, given, present = _read(X, dims)
         mask = aligned_mask(mask, X, labels)
+    if keys is not None and times is None:
+        labels = replace(labels, time=keys)
     when = read_times(times, labels.time, len(slices))
     if when is not None and labels.time is None:  # what the user calls the times is in the results, too
         labels = replace(labels, time=_plain_times(times))
@@ -222,9 +230,7 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
 
 def _plain_times(times: Any) -> NDArray[Any]:
     given = np.asarray(times)
-    if given.dtype.kind in "US":
-        return given
-    return given.astype("datetime64[us]") if given.dtype.kind == "O" else given
+    return times_of_one_kind(given)[0] if given.dtype.kind == "O" else given
 
 
 def _read_long(X: Table) -> _Read:
@@ -233,9 +239,11 @@ def _read_long(X: Table) -> _Read:
 
 def _float_type(dtype: DTypeLike | None) -> np.dtype[Any]:
     for accepted in (np.dtype(np.float64), np.dtype(np.float32)):
-        if dtype is None or dtype in (accepted, accepted.type, accepted.name):
+        if dtype is None or (
+            isinstance(dtype, str | np.dtype | type) and dtype in (accepted, accepted.type, accepted.name)
+        ):
             return accepted
-    raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
+    raise ValueError(f"dtype must be 'float64' or 'float32'; got {' '.join(repr(dtype).split()):.80}.")
 
 
 def _read(X: object, dims: Mapping[str, Hashable] | None) -> _Read:
@@ -249,6 +257,8 @@ def _read(X: object, dims: Mapping[str, Hashable] | None) -> _Read:
         )
     if isinstance(X, list | tuple):
         return _read_list(X)
+    if all(hasattr(X, name) for name in ("X", "obs", "var")):
+        raise TypeError(annotated_advice(X))
     if not hasattr(X, "__array__"):
         raise TypeError(f"X is a {type(X).__name__}; give {_ACCEPTED}.")
     return _Read(_read_stack(X), Labels(), list(X) if isinstance(X, np.ma.MaskedArray) else ())

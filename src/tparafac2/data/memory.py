@@ -50,4 +50,4 @@ def require_memory(needed_bytes: int, what: str, advice: str = "") -> None:
 
 
 def _gigabytes(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB"
+    return f"{min(size, 10**27) / 1e9:,.1f} GB"  # more has no meaning, and may be no float

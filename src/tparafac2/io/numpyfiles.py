@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import MODES, Labels, Mode
+from tparafac2.data import MODES, Labels, Mode, require_memory
 from tparafac2.data.naming import ORDER
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 OBJECTS = "Python objects, which are not opened"
+
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 _ONLY = "array"  # what an .npy file holds has no name
 
@@ -107,11 +110,29 @@ def arrays_in(path: Path, mmap: bool = False) -> Iterator[tuple[str, NDArray[Any
     """
     with blamed_on(path):
         if path.suffix.lower() == ".npy":
+            with path.open("rb") as file:
+                _require_whole(path.name, file, path.stat().st_size)
             yield _ONLY, _opened(lambda: np.load(path, allow_pickle=False, mmap_mode="r" if mmap else None))
             return
         with np.load(path, allow_pickle=False) as found:
+            for member in found.zip.infolist():
+                if member.filename.endswith(".npy"):
+                    with found.zip.open(member) as file:
+                        _require_whole(f"{member.filename} in {path.name}", file, member.file_size)
             for name in found.files:
                 yield name, _opened(lambda name=name: found[name])  # type: ignore[misc]
+
+
+def _require_whole(name: str, file: IO[bytes], size: int) -> None:
+    """Refuse an array that says it is larger than its file, before memory is asked for it."""
+    version = np.lib.format.read_magic(file)
+    if version not in _HEADERS:
+        return
+    shape, _, dtype = _HEADERS[version](file)
+    claimed = math.prod(shape) * dtype.itemsize
+    if not dtype.hasobject and not 0 <= claimed <= size:
+        raise ValueError(f"{name} says it is an array of shape {shape}, of which it holds only a part")
+    require_memory(claimed, f"The array of shape {shape} in {name}")
 
 
 def _opened(load: Callable[[], Any]) -> NDArray[Any] | None:

@@ -8,6 +8,8 @@ import numpy as np
 
 from tparafac2.penalties import missing_attributes
 
+_LONGEST = 160
+
 
 class Sized(Protocol):
     """All that is asked of data here; also known before a fit takes them in."""
@@ -34,14 +36,14 @@ def check_common(estimator: Any) -> None:
         require_integer(name, getattr(estimator, name), least)
     for name in ("tol", "feasibility_tol"):
         require_tolerance(name, getattr(estimator, name))
-    if estimator.algorithm not in ("fast", "paper"):
-        raise ValueError(f"algorithm must be 'fast' or 'paper'; got {estimator.algorithm!r}.")
+    require_choice("algorithm", estimator.algorithm, "'fast' or 'paper'", ("fast", "paper"))
+    require_choice("missing", estimator.missing, "'auto', 'em' or 'exact'", ("auto", "em", "exact"))
     for name in ("bridge", "nonnegative_rows", "nonnegative_strengths"):
         require_flag(name, getattr(estimator, name, True))
-    if estimator.compress != "auto":
+    if not (isinstance(estimator.compress, str) and estimator.compress == "auto"):
         require_flag("compress", estimator.compress)
-    if estimator.missing not in ("auto", "em", "exact"):
-        raise ValueError(f"missing must be 'auto', 'em' or 'exact'; got {estimator.missing!r}.")
+    if estimator.progress is not None:
+        require_flag("progress", estimator.progress)
     require_period(getattr(estimator, "period", None))
     require_seed(estimator.random_state)
     check_jobs(estimator.n_jobs)
@@ -49,10 +51,36 @@ def check_common(estimator: Any) -> None:
         require_penalties(name, getattr(estimator, name))
 
 
+def told(value: Any) -> str:
+    """What was received, on one line and not too long.
+
+    Examples
+    --------
+    >>> told([[1], [2]])
+    '[[1], [2]]'
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def as_number(value: Real) -> float:
+    """A number as it is computed with; infinite if it is too large for that."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def require_choice(name: str, value: Any, listed: str, allowed: tuple[str, ...]) -> None:
+    """Refuse what is none of some words."""
+    if not (isinstance(value, str) and value in allowed):
+        raise ValueError(f"{name} must be {listed}; got {told(value)}.")
+
+
 def require_integer(name: str, value: Any, least: int) -> None:
     """Refuse what is not a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number; got {value!r}.")
+        raise TypeError(f"{name} must be a whole number; got {told(value)}.")
     if value < least:
         raise ValueError(f"{name} must be at least {least}; got {value}.")
 
@@ -60,9 +88,9 @@ def require_integer(name: str, value: Any, least: int) -> None:
 def require_tolerance(name: str, value: Any) -> None:
     """Refuse what is not a finite number, at least 0."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {value!r}.")
-    if not (math.isfinite(value) and float(value) >= 0):
-        raise ValueError(f"{name} must be finite and at least 0; got {value!r}.")
+        raise TypeError(f"{name} must be a number; got {told(value)}.")
+    if not (math.isfinite(number := as_number(value)) and number >= 0):
+        raise ValueError(f"{name} must be finite and at least 0; got {told(value)}.")
 
 
 def require_period(value: Any) -> None:
@@ -70,15 +98,15 @@ def require_period(value: Any) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"period must be a number, in the units of the times; got {value!r}.")
-    if not (math.isfinite(value) and float(value) > 0):
-        raise ValueError(f"period must be positive and finite; got {value!r}.")
+        raise TypeError(f"period must be a number, in the units of the times; got {told(value)}.")
+    if not (math.isfinite(number := as_number(value)) and number > 0):
+        raise ValueError(f"period must be positive and finite; got {told(value)}.")
 
 
 def require_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {value!r}.")
+        raise TypeError(f"{name} must be True or False; got {told(value)}.")
 
 
 def require_seed(value: Any) -> None:
@@ -87,7 +115,8 @@ def require_seed(value: Any) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(
-            f"random_state must be a whole number, a numpy Generator or SeedSequence, or None; got {value!r}."
+            "random_state must be a whole number, a numpy Generator or SeedSequence, or None; "
+            f"got {told(value)}."
         )
     if value < 0:
         raise ValueError(f"random_state must be at least 0; got {value}.")
@@ -97,14 +126,14 @@ def require_penalties(name: str, terms: Any) -> None:
     """Refuse what is not a sequence of penalties, and name what is missing."""
     if not isinstance(terms, list | tuple):
         raise TypeError(
-            f"{name} must be a list of penalties; got {terms!r}. For one penalty write [penalty]."
+            f"{name} must be a list of penalties; got {told(terms)}. For one penalty write [penalty]."
         )
     for term in terms:
         missing = missing_attributes(term)
         if missing or isinstance(term, type):
             what = f"lacks {', '.join(missing)}" if missing else "is a class; make an instance of it"
             raise TypeError(
-                f"{name}: {term!r} is not a penalty: it {what}. "
+                f"{name}: {told(term)} is not a penalty: it {what}. "
                 "See tparafac2.penalties.Penalty, and check_penalty to test your own."
             )
 
@@ -143,4 +172,4 @@ def require_even_widths(data: Sized, model: str) -> None:
 def check_jobs(n_jobs: Any) -> None:
     """Refuse what is no number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a positive whole number, or -1 for all cores; got {n_jobs!r}.")
+        raise ValueError(f"n_jobs must be a positive whole number, or -1 for all cores; got {told(n_jobs)}.")

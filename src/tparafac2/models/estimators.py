@@ -71,10 +71,11 @@ class Decomposition(Estimator):
 
         Parameters
         ----------
-        X : ndarray (K, I, J), list of K arrays, DataFrames or scipy sparse matrices (I, J), \
-xarray.DataArray, Table, or Prepared
+        X : ndarray (K, I, J), list of K arrays, DataFrames or scipy sparse matrices (I, J), dict of these \
+by time, xarray.DataArray, Table, or Prepared
             One slice of rows and columns for each time. NaN is missing. DataFrames are matched by their
-            labels, in any order. Sparse slices are never made dense.
+            labels, in any order. Sparse slices are never made dense. One long DataFrame is taken as a Table
+            if the names of its columns tell which are rows, columns and time.
             How data were prepared is kept with the model, for `fitted_values`.
         y : None
             Ignored; there for scikit-learn.

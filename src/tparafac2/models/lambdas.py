@@ -4,15 +4,17 @@ import math
 from numbers import Real
 from typing import Any
 
+from tparafac2.models.checks import as_number, told
+
 DEFAULT_SMOOTHNESS = 1e-3
 
 
 def require_weight(name: str, value: Any) -> float:
     """Check that a penalty weight is a finite number, not negative."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {value!r}.")
-    if not (math.isfinite(value) and float(value) >= 0):
-        raise ValueError(f"{name} must be finite and not negative; got {value!r}.")
+        raise TypeError(f"{name} must be a number; got {told(value)}.")
+    if not (math.isfinite(as_number(value)) and as_number(value) >= 0):
+        raise ValueError(f"{name} must be finite and not negative; got {told(value)}.")
     return float(value)
 
 

@@ -37,8 +37,13 @@ class Scaled:
     def prox(self, v: FloatArray, rho: FloatArray, state: Any = None) -> tuple[FloatArray, Any]:
         """Prox in the solver's units; the state stays in the user's."""
         ratio = self.norm / self.unit
-        x, state = self.penalty.prox(v * self.unit, rho * ratio * ratio, state)
-        return x / self.unit, state
+        found = self.penalty.prox(v * self.unit, rho * ratio * ratio, state)
+        if not isinstance(found, tuple) or len(found) != 2 or np.shape(found[0]) != v.shape:
+            raise TypeError(
+                f"prox of {type(self.penalty).__name__} must give a tuple of an array of shape {v.shape} and "
+                f"a state; got {_brief(found)}. Try check_penalty on it, from tparafac2.penalties."
+            )
+        return found[0] / self.unit, found[1]
 
     def rescaled(self, state: Any, scale: FloatArray) -> Any:
         """The state after component r was multiplied by ``scale[r]``."""
@@ -66,6 +71,12 @@ def met(terms: Sequence[Scaled], x: FloatArray) -> FloatArray:
         if np.linalg.norm(x - last) <= 1e-14 * np.linalg.norm(x):
             break
     return np.where(alive, x, 0.0)
+
+
+def _brief(found: Any) -> str:
+    if isinstance(found, tuple):
+        return f"({', '.join(map(_brief, found))})"
+    return f"an array of shape {found.shape}" if isinstance(found, np.ndarray) else type(found).__name__
 
 
 @dataclass(frozen=True)
