@@ -127,7 +127,7 @@ def matcouply_start(X, weight, seed):
 
 def warm_up():
     """Load the compiled code of a process, which is no part of what a fit costs."""
-    X = tp.synthetic.easy(0, shape=(30, 24, 8)).X
+    X = tp.synthetic.easy(0, n_times=8, n_rows=30, n_columns=24).X
     holed = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

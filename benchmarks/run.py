@@ -69,7 +69,7 @@ def speed(quick):
     """Time of one start's outer iteration, ours against matcouply's."""
     rows = []
     for I, J, K, rank, iterations, theirs, aim in SIZES[: 1 if quick else None]:
-        X = tp.synthetic.easy(0, shape=(I, J, K), n_concepts=rank).X
+        X = tp.synthetic.easy(0, n_times=K, n_rows=I, n_columns=J, n_concepts=rank).X
         fit_ours(X[:, :, :50], rank, 2, **paper_lambdas())  # compiled before the clock starts
         ours, peer = best_in_turn(
             [
@@ -114,7 +114,7 @@ def parafac2_speed(quick):
     """PARAFAC2 without smoothness, against both peers."""
     rows = []
     for I, J, K, rank, iterations, theirs, _ in SIZES[: 1 if quick else 2]:
-        X = tp.synthetic.easy(0, shape=(I, J, K), n_concepts=rank).X
+        X = tp.synthetic.easy(0, n_times=K, n_rows=I, n_columns=J, n_concepts=rank).X
         fit_ours(X, rank, 2, tp.Parafac2)
         ours, matcouply, tensorly = best_in_turn(
             [

@@ -48,4 +48,4 @@ def paper_data():
 @pytest.fixture(scope="session")
 def small_data():
     """Give an easy case that fits in no time: 8 slices of 20 x 24, 2 concepts, little noise."""
-    return read_only(synthetic.easy(seed=0, noise=0.1, shape=(20, 24, 8), n_concepts=2))
+    return read_only(synthetic.easy(seed=0, noise=0.1, n_times=8, n_rows=20, n_columns=24, n_concepts=2))

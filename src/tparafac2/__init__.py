@@ -1,7 +1,7 @@
 """Find patterns that change in time.
 
 >>> import tparafac2 as tp
->>> data = tp.synthetic.easy(seed=0, shape=(30, 24, 8))
+>>> data = tp.synthetic.easy(seed=0, n_times=8, n_rows=30, n_columns=24)
 >>> model = tp.TParafac2(rank=3, n_starts=3, random_state=0).fit(data.X)
 >>> model.A_.shape, model.B_.shape, model.C_.shape
 ((30, 3), (8, 24, 3), (8, 3))

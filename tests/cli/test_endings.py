@@ -27,7 +27,7 @@ def run(*arguments):
 
 @pytest.fixture
 def file(tmp_path):
-    np.save(tmp_path / "x.npy", tp.synthetic.easy(seed=1, shape=(12, 14, 5), n_concepts=2).X)
+    np.save(tmp_path / "x.npy", tp.synthetic.easy(seed=1, n_times=5, n_rows=12, n_columns=14, n_concepts=2).X)
     return tmp_path / "x.npy"
 
 

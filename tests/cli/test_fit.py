@@ -21,7 +21,7 @@ def run(*arguments):
 
 @pytest.fixture
 def table(tmp_path):
-    data = tp.synthetic.easy(seed=1, noise=0.1, shape=(12, 14, 5), n_concepts=2)
+    data = tp.synthetic.easy(seed=1, noise=0.1, n_times=5, n_rows=12, n_columns=14, n_concepts=2)
     k, i, j = (grid.ravel() for grid in np.meshgrid(*map(np.arange, data.X.shape), indexing="ij"))
     frame = pd.DataFrame({"year": 2000 + k, "who": i, "word": j, "n": np.abs(data.X.ravel())})
     path = tmp_path / "words.csv"

@@ -19,7 +19,7 @@ from tparafac2.cli.app import app
 
 PLAIN = {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}
 RUNNER = CliRunner(env=PLAIN)
-SMALL = ["--shape", "12x40x8", "--concepts", "2"]
+SMALL = ["--times", "8", "--rows", "12", "--columns", "40", "--concepts", "2"]
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def holds(path: str, data: synthetic.SyntheticData) -> bool:
 
 # --- what it writes -----------------------------------------------------------------------------------------
 
-SHAPED = {"shape": (12, 40, 8), "n_concepts": 2}
+SHAPED = {"n_times": 8, "n_rows": 12, "n_columns": 40, "n_concepts": 2}
 
 
 @pytest.mark.parametrize("name", ["data.nc", "data.npz"])
@@ -83,7 +83,7 @@ def test_from_nothing_to_a_file_and_its_words() -> None:
 
 
 def test_words_of_a_small_file() -> None:
-    said = run("easy", "data.npz", "--shape", "4x9x4", "--concepts", "1").stdout
+    said = run("easy", "data.npz", "--times", "4", "--rows", "4", "--columns", "9", "--concepts", "1").stdout
     assert " kB): easy" in said
     assert "1 concept\n" in said
     assert said.endswith("Fit it:  tparafac2 fit data.npz --rank 1 --axes time,rows,columns\n")
@@ -91,7 +91,8 @@ def test_words_of_a_small_file() -> None:
 
 @pytest.mark.parametrize("name", ["data.nc", "my data.npz"])
 def test_what_it_says_about_fitting_is_true(name) -> None:
-    said = run("easy", name, "--shape", "8x9x4", "--concepts", "1").stdout.splitlines()[-1]
+    sizes = ["--times", "4", "--rows", "8", "--columns", "9"]
+    said = run("easy", name, *sizes, "--concepts", "1").stdout.splitlines()[-1]
     command = shlex.split(said.removeprefix("Fit it:  "))
     command += ["--starts", "1", "--max-iter", "5", "--figures", "none", "--out", "found"]
     assert RUNNER.invoke(app, command[1:]).exit_code == 0
@@ -104,7 +105,7 @@ def test_json_for_machines() -> None:
     assert told["file"] == "data.nc"
     assert told["bytes"] == Path("data.nc").stat().st_size
     assert (told["case"], told["seed"], told["noise"], told["overlap"]) == ("overlapping", 3, 0.5, 0.2)
-    assert told["recipe"]["shape"] == [12, 40, 8]
+    assert told["recipe"]["size"] == {"n_times": 8, "n_rows": 12, "n_columns": 40}
     attributes = xr.load_dataset("data.nc").attrs
     assert (told["python"], told["command"]) == (attributes["python"], attributes["command"])
 
@@ -154,10 +155,10 @@ def test_the_defaults_are_those_of_the_generator() -> None:
     defaults = inspect.signature(generate.generate).parameters
     for name, case, argument in (
         ("noise", synthetic.easy, "noise"),
-        ("shape", synthetic.easy, "shape"),
         ("concepts", synthetic.easy, "n_concepts"),
     ):
         assert defaults[name].default == inspect.signature(case).parameters[argument].default
+    assert tuple(defaults[name].default for name in ("times", "rows", "columns")) == (20, 150, 100)
     shown = " ".join(run("--help").stdout.replace("│", " ").split())
     weak = inspect.signature(synthetic.almost_zero).parameters["n_weak"].default
     overlap = inspect.signature(synthetic.overlapping).parameters["overlap"].default
@@ -182,16 +183,17 @@ REFUSED = [
     (["easy", "data.nc", "--overlap", "0"], 2, "'--overlap'"),
     (["almost-zero", "data.nc", "--overlap", "0.2"], 2, "'--overlap'"),
     (["hard", "data.nc"], 2, "'easy', 'almost-zero', 'overlapping'"),
-    (["easy", "data.nc", "--shape", "150x100"], 2, "'150x100' is not a shape"),
+    (["easy", "data.nc", "--rows", "150x100"], 2, "unable to parse string as an integer"),
+    (["easy", "data.nc", "--columns", "0"], 3, "--columns must be at least 1"),
     (["easy", "data.nc", "--noise", "much"], 2, "'--noise'"),
     (["easy", "data.nc", "--noise", "-1"], 3, "noise must be a finite number between 0 and 1e+06, got -1.0."),
     (["easy", "data.nc", "--noise", "nan"], 3, "noise must be a finite number"),
     (["easy", "data.nc", "--seed", "-1"], 3, "seed must be at least 0, got -1."),
-    (["easy", "data.nc", "--concepts", "0"], 3, "number of concepts must be at least 1, got 0."),
-    (["easy", "data.nc", "--shape", "150x17x20"], 3, "3 concepts need at least 18 columns"),
-    (["easy", "data.nc", "--shape", "2x100x20"], 3, "need at least 3 rows"),
-    (["easy", "data.nc", "--shape", "150x100x1"], 3, "need at least 2 times, got 1."),
-    (["easy", "data.nc", "--shape", "1000000x1000000x1000000"], 3, "GB of memory"),
+    (["easy", "data.nc", "--concepts", "0"], 3, "--concepts must be at least 1, got 0."),
+    (["easy", "data.nc", "--columns", "17"], 3, "3 concepts need at least 18 columns"),
+    (["easy", "data.nc", "--rows", "2"], 3, "need at least 3 rows"),
+    (["easy", "data.nc", "--times", "1"], 3, "need at least 2 times, got 1."),
+    (["easy", "data.nc", "--rows", "1000000", "--columns", "10000000"], 3, "GB of memory"),
     (["almost-zero", "data.nc", "--weak", "4"], 3, "--weak 4 of 3 concepts"),
     (["almost-zero", "data.nc", "--weak", "0"], 3, "--weak must be at least 1, got 0."),
     (["overlapping", "data.nc", "--overlap", "1"], 3, "must be below 1, got 1.0."),
@@ -269,7 +271,7 @@ def test_a_failed_write_leaves_nothing(monkeypatch: pytest.MonkeyPatch, failure,
 
 
 def test_a_refusal_in_a_process_of_its_own() -> None:
-    ended = in_a_process("easy", "data.nc", "--shape", "2x2x2")
+    ended = in_a_process("easy", "data.nc", "--times", "2", "--rows", "2", "--columns", "2")
     assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr.startswith("Error: 3 concepts need at least 3 rows (authors), one each, got 2; ")
     assert ended.stderr.count("\n") == 1

@@ -12,7 +12,22 @@ from typer.testing import CliRunner
 
 from tparafac2.cli.app import app
 
-SMALL = ["--case", "almost-zero", "--datasets", "1", "--starts", "1", "--shape", "24x18x6", "--jobs", "1"]
+SMALL = [
+    "--case",
+    "almost-zero",
+    "--datasets",
+    "1",
+    "--starts",
+    "1",
+    "--times",
+    "6",
+    "--rows",
+    "24",
+    "--columns",
+    "18",
+    "--jobs",
+    "1",
+]
 
 
 def run(*arguments):
@@ -54,7 +69,7 @@ def test_again_for_machines(out):
     [
         (["--case", "esay"], "did you mean 'easy'?"),
         (["--datasets", "0"], "datasets must be from 1"),
-        (["--shape", "150x10x20"], "need at least 18 columns"),
+        (["--columns", "10"], "need at least 18 columns"),
         (["--jobs", "0"], "jobs must be a positive whole number"),
         (["--seed", "-1"], "seed must be from 0"),
     ],
@@ -94,7 +109,21 @@ def test_a_damaged_record_is_named(out):
 
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     out = tmp_path / "out"
-    arguments = ["paper", "--datasets", "3", "--starts", "2", "--shape", "60x45x12", "--jobs", "2"]
+    arguments = [
+        "paper",
+        "--datasets",
+        "3",
+        "--starts",
+        "2",
+        "--times",
+        "12",
+        "--rows",
+        "60",
+        "--columns",
+        "45",
+        "--jobs",
+        "2",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-m", "tparafac2", *arguments, "--out", str(out)],
         stdout=subprocess.PIPE,

@@ -17,7 +17,8 @@ def run(*arguments):
 
 @pytest.fixture
 def folder(tmp_path):
-    model = tp.CP(2, n_starts=1, random_state=0).fit(tp.synthetic.easy(seed=0, shape=(12, 18, 5)).X)
+    data = tp.synthetic.easy(seed=0, n_times=5, n_rows=12, n_columns=18)
+    model = tp.CP(2, n_starts=1, random_state=0).fit(data.X)
     about = {"title": "My own title", "data": "where/it/came/from.csv"}
     return write_results(model, tmp_path / "out", about=about, figures=())
 

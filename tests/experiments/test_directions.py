@@ -8,7 +8,7 @@ from tparafac2.experiments.plan import Plan, Task
 from tparafac2.experiments.records import tabulate
 from tparafac2.experiments.settings import Method, Setting
 
-PLAN = Plan(starts=3, shape=(60, 45, 12), max_iter=600)
+PLAN = Plan(starts=3, n_times=12, n_rows=60, n_columns=45, max_iter=600)
 DATASETS = range(5)
 PLAIN, TIMED = Method("PARAFAC2"), Method("tPARAFAC2", 1000.0)
 COUPLED, SIGNED = Method("tCMF", 1000.0), Method("NNtCMF", 1000.0)

@@ -51,7 +51,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def weak_data():
-    return almost_zero(seed=0, n_weak=2, shape=(18, 24, 12))
+    return almost_zero(seed=0, n_weak=2, n_times=12, n_rows=18, n_columns=24)
 
 
 def muddled(data):
@@ -368,7 +368,7 @@ def test_separate_weak_times_have_separate_marks(weak_data):
 
 
 def test_strong_concepts_have_no_marks():
-    data = easy(seed=0, shape=(18, 24, 12))
+    data = easy(seed=0, n_times=12, n_rows=18, n_columns=24)
     figure = example_figure(data, {"same": data.factors})
     assert not any(ax.lines for ax in figure.axes[:6])
 

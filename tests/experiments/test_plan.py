@@ -13,7 +13,7 @@ def test_the_full_plan_is_the_papers():
     assert len(METHODS) == 13
     assert len({task.path for task in plan.tasks()}) == 9 * 20 * 13
     assert plan.protocol.starts == 20
-    assert plan.protocol.shape == (150, 100, 20)
+    assert plan.protocol.size == (20, 150, 100)
 
 
 def test_methods_have_the_papers_penalties():
@@ -41,8 +41,8 @@ def test_seeds_give_other_data_sets_and_starts_have_their_own():
 
 
 def test_data_sets_of_one_number_share_their_truth_over_noise_levels():
-    plan = Plan(cases=("easy",), shape=(24, 24, 8))
-    low, high = (setting.make(3, plan.shape) for setting in (plan.settings[0], plan.settings[-1]))
+    plan = Plan(cases=("easy",), n_times=8, n_rows=24, n_columns=24)
+    low, high = (setting.make(3, plan.size) for setting in (plan.settings[0], plan.settings[-1]))
     np.testing.assert_array_equal(low.B, high.B)
     assert (low.noise, high.noise) == (0.25, 1.0)
 
@@ -54,7 +54,9 @@ def test_the_fingerprint_tells_protocols_apart(field):
         "datasets": 3,
         "starts": 3,
         "seed": 1,
-        "shape": (30, 36, 8),
+        "n_times": 8,
+        "n_rows": 30,
+        "n_columns": 36,
         "max_iter": 7,
         "tol": 1e-3,
     }[field]
@@ -77,10 +79,10 @@ def test_cases_may_be_written_as_on_the_command_line_and_in_any_order():
         ({"datasets": 10_001}, "datasets must be from 1"),
         ({"starts": 0}, "starts must be at least 1"),
         ({"seed": -1}, "seed must be from 0"),
-        ({"shape": (150, 17, 20)}, "need at least 18 columns"),
-        ({"shape": (150, 18, 20)}, "an overlap of 0.1 cannot be made with 18 words"),
-        ({"shape": (2, 100, 20)}, "need at least 3 rows"),
-        ({"shape": (150, 100, 1)}, "at least 2 times"),
+        ({"n_columns": 17}, "need at least 18 columns"),
+        ({"n_columns": 18}, "an overlap of 0.1 cannot be made with 18 words"),
+        ({"n_rows": 2}, "need at least 3 rows"),
+        ({"n_times": 1}, "at least 2 times"),
     ],
 )
 def test_what_cannot_be_done_is_refused(arguments, said):

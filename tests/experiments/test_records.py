@@ -13,7 +13,7 @@ from tparafac2.experiments.records import RecordError, from_text, row, tabulate,
 from tparafac2.experiments.settings import METHODS, Method, Setting
 from tparafac2.metrics import factor_match_score
 
-PLAN = Plan(datasets=1, starts=3, shape=(24, 36, 6))
+PLAN = Plan(datasets=1, starts=3, n_times=6, n_rows=24, n_columns=36)
 TASK = Task(Setting("almost_zero", 1), 0, Method("tPARAFAC2", 1000.0))
 
 
@@ -55,7 +55,7 @@ def test_models_without_strengths_are_scored_without_them():
 
 
 def test_all_methods_have_the_same_starts():
-    protocol = Plan(datasets=1, starts=2, shape=(24, 36, 6), max_iter=1).protocol
+    protocol = Plan(datasets=1, starts=2, n_times=6, n_rows=24, n_columns=36, max_iter=1).protocol
     seeds = {measure(TASK._replace(method=method), protocol)["seeds"]["starts"] for method in METHODS[::4]}
     assert len(seeds) == 1
 
@@ -66,7 +66,7 @@ def test_weak_patterns_look_only_where_concepts_are_weak(record):
 
 
 def test_starts_are_discarded_by_reason():
-    protocol = Plan(datasets=1, starts=3, shape=(24, 36, 6), max_iter=2).protocol
+    protocol = Plan(datasets=1, starts=3, n_times=6, n_rows=24, n_columns=36, max_iter=2).protocol
     found = row(measure(TASK, protocol))
     assert found["hit_max_iter"] == found["starts"] == 3
     assert found["kept"] == 0

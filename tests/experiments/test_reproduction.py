@@ -8,7 +8,15 @@ from tparafac2.experiments.examples import typical_dataset
 from tparafac2.experiments.reproduction import command
 from tparafac2.experiments.settings import Setting
 
-PLAN = Plan(cases=("almost_zero", "overlapping"), datasets=2, starts=2, shape=(24, 36, 6), max_iter=40)
+PLAN = Plan(
+    cases=("almost_zero", "overlapping"),
+    datasets=2,
+    starts=2,
+    n_times=6,
+    n_rows=24,
+    n_columns=36,
+    max_iter=40,
+)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +103,10 @@ def test_the_example_is_the_data_set_with_the_median_gain():
     [
         (Plan(), "tparafac2 paper"),
         (QUICK, "tparafac2 paper --quick"),
-        (Plan(seed=3, shape=(30, 36, 8)), "tparafac2 paper --seed 3 --shape 30x36x8"),
+        (
+            Plan(seed=3, n_times=8, n_rows=30, n_columns=36),
+            "tparafac2 paper --seed 3 --times 8 --rows 30 --columns 36",
+        ),
         (Plan(cases=("almost_zero",)), "tparafac2 paper --case almost-zero"),
     ],
 )

@@ -12,7 +12,7 @@ from tparafac2.experiments.running import run
 from tparafac2.experiments.store import Store
 from tparafac2.experiments.workers import Cluster, Local, workers
 
-PLAN = Plan(cases=("easy",), datasets=1, starts=2, shape=(24, 18, 6), max_iter=100)
+PLAN = Plan(cases=("easy",), datasets=1, starts=2, n_times=6, n_rows=24, n_columns=18, max_iter=100)
 TASKS = list(PLAN.tasks())
 
 

@@ -10,7 +10,7 @@ from tparafac2.experiments.plan import Plan
 from tparafac2.experiments.store import Store
 from tparafac2.files import UNFINISHED
 
-PLAN = Plan(cases=("easy",), datasets=1, starts=1, shape=(24, 36, 6), max_iter=3)
+PLAN = Plan(cases=("easy",), datasets=1, starts=1, n_times=6, n_rows=24, n_columns=36, max_iter=3)
 TASKS = list(PLAN.tasks())
 
 
@@ -50,7 +50,7 @@ def test_a_record_is_written_once_and_for_good(store, records):
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 1}, {"starts": 2}, {"shape": (24, 36, 7)}, {"max_iter": 4}, {"tol": 1e-3}]
+    "change", [{"seed": 1}, {"starts": 2}, {"n_times": 7}, {"max_iter": 4}, {"tol": 1e-3}]
 )
 def test_other_settings_are_refused_by_name(store, change):
     before = content(store.folder)

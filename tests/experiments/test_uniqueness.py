@@ -13,7 +13,7 @@ from tparafac2.synthetic import overlapping
 
 @pytest.fixture(scope="module")
 def data():
-    return overlapping(seed=0, overlap=0.2, shape=(30, 24, 8))
+    return overlapping(seed=0, overlap=0.2, n_times=8, n_rows=30, n_columns=24)
 
 
 @pytest.fixture(scope="module")

@@ -101,7 +101,7 @@ def test_saved_model_is_no_data(tmp_path):
 
 
 def test_generated_data_can_be_read(tmp_path):
-    data = tp.synthetic.easy(seed=0, shape=(20, 18, 5))
+    data = tp.synthetic.easy(seed=0, n_times=5, n_rows=20, n_columns=18)
     for name, more in (("d.nc", {}), ("d.npz", {"axes": "time,rows,columns"})):
         data.save(tmp_path / name)
         np.testing.assert_array_equal(read(tmp_path / name, values="X", **more), data.X)

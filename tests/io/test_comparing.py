@@ -17,7 +17,7 @@ from tparafac2.starts import Progress, helping
 
 @pytest.fixture(scope="module")
 def X():
-    return tp.synthetic.easy(seed=0, shape=(12, 14, 5), n_concepts=2).X
+    return tp.synthetic.easy(seed=0, n_times=5, n_rows=12, n_columns=14, n_concepts=2).X
 
 
 def models(*ranks, **options):

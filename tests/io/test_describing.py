@@ -18,7 +18,7 @@ def test_every_kind_of_file(tmp_path):
     np.savez(tmp_path / "b.npz", X=np.ones((2, 3)), names=np.array(["x", "y"]))
     pd.DataFrame({"who": ["a", "b"], "n": [1, 2]}).to_csv(tmp_path / "c.csv", index=False)
     xr.Dataset({"rain": (("day", "place"), np.ones((2, 3)))}).to_netcdf(tmp_path / "d.nc", engine="h5netcdf")
-    tp.synthetic.easy(0, shape=(20, 20, 5)).save(tmp_path / "e.nc")
+    tp.synthetic.easy(0, n_times=5, n_rows=20, n_columns=20).save(tmp_path / "e.nc")
     assert describe(tmp_path / "a.npy")["contents"] == {"array": "float64, shape (2, 3, 4)"}
     assert describe(tmp_path / "b.npz")["contents"]["X"] == "float64, shape (2, 3)"
     assert list(describe(tmp_path / "c.csv")["contents"]) == ["who", "n"]
@@ -166,7 +166,7 @@ def test_lines_that_a_fit_refuses_are_named(tmp_path):
 
 
 def test_models_side_by_side():
-    X = tp.synthetic.easy(0, shape=(20, 20, 5)).X
+    X = tp.synthetic.easy(0, n_times=5, n_rows=20, n_columns=20).X
     models = {f"rank {r}": tp.TParafac2(r, n_starts=2, random_state=0) for r in (1, 2, 3)}
     table = compare_models(models, X)
     assert table["explained_variance"].is_monotonic_increasing

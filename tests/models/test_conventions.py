@@ -149,7 +149,7 @@ def test_fitting_twice_gives_the_same_bytes(make, small_data):
 
 @each_model
 def test_a_new_fit_forgets_the_old_one(make, small_data):
-    other = tp.synthetic.easy(1, 0.1, shape=(15, 14, 5), n_concepts=2)
+    other = tp.synthetic.easy(1, 0.1, n_times=5, n_rows=15, n_columns=14, n_concepts=2)
     model = make().fit(small_data.X)
     model.fit(other.X)
     fresh = make().fit(other.X)

@@ -19,7 +19,7 @@ each_model = pytest.mark.parametrize("kind", MODELS.values(), ids=MODELS.keys())
 @pytest.fixture(scope="module")
 def data():
     """Concepts so clear that all starts of all models converge."""
-    return tp.synthetic.easy(seed=1, noise=0.1, shape=(20, 24, 8), n_concepts=2)
+    return tp.synthetic.easy(seed=1, noise=0.1, n_times=8, n_rows=20, n_columns=24, n_concepts=2)
 
 
 def caught(model, X):

@@ -16,8 +16,8 @@ MODELS = {
     "CP": lambda rank, **more: tp.CP(rank, **(QUICK | more)),
     "CP, C >= 0": lambda rank, **more: tp.CP(rank, nonnegative_strengths=True, **(QUICK | more)),
 }
-X = tp.synthetic.easy(seed=1, noise=0.1, shape=(12, 14, 6), n_concepts=2).X
-CLEAN = tp.synthetic.easy(seed=1, noise=0.0, shape=(12, 14, 6), n_concepts=2)
+X = tp.synthetic.easy(seed=1, noise=0.1, n_times=6, n_rows=12, n_columns=14, n_concepts=2).X
+CLEAN = tp.synthetic.easy(seed=1, noise=0.0, n_times=6, n_rows=12, n_columns=14, n_concepts=2)
 SPIKE = np.arange(X.size).reshape(X.shape) == 37
 
 
@@ -239,7 +239,7 @@ def test_a_component_too_many_vanishes_and_is_reported():
 
 
 def test_strong_smoothness_does_not_lose_a_better_minimum():
-    Y = tp.synthetic.easy(seed=1, noise=0.1, shape=(20, 24, 8), n_concepts=2).X
+    Y = tp.synthetic.easy(seed=1, noise=0.1, n_times=8, n_rows=20, n_columns=24, n_concepts=2).X
     weaker = fit(tp.TParafac2(2, 0.3, n_starts=6, random_state=0), Y)
     warm = fit(tp.TParafac2(2, 1.0, init=(weaker.A_, weaker.B_, weaker.C_)), Y)
     cold = fit(tp.TParafac2(2, 1.0, n_starts=6, random_state=0), Y)

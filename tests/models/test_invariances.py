@@ -22,7 +22,7 @@ each_model = pytest.mark.parametrize("name", MODELS)
 @pytest.fixture(scope="module")
 def data():
     """Concepts so clear that all starts of all models end in one minimum."""
-    return tp.synthetic.easy(seed=1, noise=0.1, shape=(20, 24, 8), n_concepts=2)
+    return tp.synthetic.easy(seed=1, noise=0.1, n_times=8, n_rows=20, n_columns=24, n_concepts=2)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_the_unit_of_the_data_does_not_matter(name, factor, data, plain):
 @pytest.mark.parametrize("lambdas", [(10.0, 10.0, 0.1), (0.1, 10.0, 10.0), (1e-3, 1e-3, 1e7)])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_only_the_product_of_the_lambdas_matters(lambdas, seed):
-    X = tp.synthetic.easy(seed, noise=0.1, shape=(20, 24, 8), n_concepts=2).X
+    X = tp.synthetic.easy(seed, noise=0.1, n_times=8, n_rows=20, n_columns=24, n_concepts=2).X
 
     def fit(a, b, d):
         given = {"lambda_a": a, "lambda_b": b, "lambda_d": d}
@@ -215,8 +215,9 @@ def long_data(kind):
         rng = np.random.default_rng(2)
         X = rng.normal(size=(4, 6, 3)) @ rng.normal(size=(3, 200))
     else:
-        shape = {"wide": (6, 200, 4), "tall": (60, 12, 3)}[kind]
-        X = tp.synthetic.easy(seed=1, noise=0.3, shape=shape, n_concepts=2).X
+        shape = {"wide": (4, 6, 200), "tall": (3, 60, 12)}[kind]
+        sizes = dict(zip(("n_times", "n_rows", "n_columns"), shape))
+        X = tp.synthetic.easy(seed=1, noise=0.3, n_concepts=2, **sizes).X
     return X / np.linalg.norm(X)
 
 

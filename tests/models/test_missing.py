@@ -21,7 +21,7 @@ MODELS = {
 
 @pytest.fixture(scope="module")
 def data():
-    return tp.synthetic.easy(seed=2, noise=0.2, shape=(24, 20, 8), n_concepts=2)
+    return tp.synthetic.easy(seed=2, noise=0.2, n_times=8, n_rows=24, n_columns=20, n_concepts=2)
 
 
 def unit(patterns):

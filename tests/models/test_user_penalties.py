@@ -48,7 +48,7 @@ class AtMost:
 
 @pytest.fixture(scope="module")
 def data():
-    return tp.synthetic.easy(seed=0, noise=0.1, shape=(20, 24, 8), n_concepts=2)
+    return tp.synthetic.easy(seed=0, noise=0.1, n_times=8, n_rows=20, n_columns=24, n_concepts=2)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ decomposition = pytest.importorskip("matcouply.decomposition")
 peer_penalties = pytest.importorskip("matcouply.penalties")
 
 RANK = 3
-SHAPE = (20, 18, 4)  # rows, columns, times
+SIZES = {"n_times": 4, "n_rows": 20, "n_columns": 18}
 LAMBDA_A, LAMBDA_B, LAMBDA_D = 0.1, 10.0, 0.1
 STARTS = 2
 PEER_ITERATIONS = 500
@@ -59,7 +59,7 @@ def of_the_peer(X, seed):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_best_of_some_starts_is_never_above_matcouply(seed):
-    X = tp.synthetic.easy(seed, noise=0.5, shape=SHAPE).X
+    X = tp.synthetic.easy(seed, noise=0.5, **SIZES).X
     lambdas = {"lambda_a": LAMBDA_A, "lambda_b": LAMBDA_B, "lambda_d": LAMBDA_D}
     ours = tp.TParafac2(RANK, **lambdas, n_starts=STARTS, tol=1e-10, random_state=0).fit(X)
     found = evaluate(X, ours.A_, ours.B_, ours.C_)
@@ -70,7 +70,7 @@ def test_best_of_some_starts_is_never_above_matcouply(seed):
 
 
 def test_data_without_noise_are_recovered():
-    data = tp.synthetic.easy(3, noise=0.0, shape=(30, 20, 8))
+    data = tp.synthetic.easy(3, noise=0.0, n_times=8, n_rows=30, n_columns=20)
     model = tp.Parafac2(RANK, n_starts=5, random_state=0).fit(data.X)
     assert model.converged_
     assert tp.metrics.factor_match_score(model, data) > 0.999

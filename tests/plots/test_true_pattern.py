@@ -17,7 +17,7 @@ def estimate(A, B, C, **changes):
 
 @pytest.fixture(scope="module")
 def data():
-    return tp.synthetic.easy(seed=0, shape=(20, 24, 8), n_concepts=2)
+    return tp.synthetic.easy(seed=0, n_times=8, n_rows=20, n_columns=24, n_concepts=2)
 
 
 def maps(ax):

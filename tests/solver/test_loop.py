@@ -352,7 +352,7 @@ class TestVanishing:
 
     def test_the_others_go_on_as_fast_as_without_it(self):
         """Extrapolation pauses in the iteration in which a component vanishes, not for ever after."""
-        data = DenseData.from_slices(synthetic.overlapping(1, shape=(30, 20, 8)).X)
+        data = DenseData.from_slices(synthetic.overlapping(1, n_times=8, n_rows=30, n_columns=20).X)
         terms = [Ridge(0.1)], [Parafac2(), TemporalSmoothness(10.0)], [Ridge(0.1), NonNegative()]
         rng = np.random.default_rng(0)
         start = Start(*(0.3 * rng.random((*shape, 3)) for shape in ((30,), (8, 20), (8,))))

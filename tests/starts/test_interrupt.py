@@ -75,7 +75,7 @@ SCRIPT = textwrap.dedent("""
     from tparafac2.starts import batch_size
 
     n_jobs, warm, delay = int(sys.argv[1]), sys.argv[2] == "warm", float(sys.argv[3])
-    X = tp.synthetic.easy(seed=0, shape=(20, 18, 6)).X
+    X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=18).X
     options = dict(rank=5, random_state=0, n_jobs=n_jobs, n_starts=26, tol=0.0, feasibility_tol=1e-300)
     if warm:
         tp.TParafac2(max_iter=1, **options).fit(X)

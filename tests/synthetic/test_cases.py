@@ -18,7 +18,7 @@ from tparafac2.synthetic import (
 )
 
 SEEDS = range(25)
-SHAPE = (15, 60, 20)
+SIZES = {"n_times": 20, "n_rows": 15, "n_columns": 60}
 
 
 def cross_products(B):
@@ -44,7 +44,7 @@ def test_published_size_and_name(case):
 
 
 def test_easy_uses_all_its_drifts_and_strengths_and_no_others():
-    concepts = [c for seed in SEEDS for c in easy(seed, shape=SHAPE).concepts]
+    concepts = [c for seed in SEEDS for c in easy(seed, **SIZES).concepts]
     assert {type(c.drift) for c in concepts} == {Sudden, Gradual, Reoccurring}
     assert {type(c.strength) for c in concepts} == {Constant, Periodic, Decreasing}
     moments = {moment(c.drift) for c in concepts}
@@ -56,7 +56,7 @@ def test_easy_uses_all_its_drifts_and_strengths_and_no_others():
 
 def test_easy_satisfies_the_constraint_and_stays_well_above_zero():
     for seed in SEEDS:
-        data = easy(seed, shape=SHAPE)
+        data = easy(seed, **SIZES)
         assert constraint_gap(data.B) < 1e-12
         assert data.C.min() >= 1
 
@@ -65,7 +65,7 @@ def test_easy_satisfies_the_constraint_and_stays_well_above_zero():
 def test_almost_zero_is_easy_but_for_its_weak_slices(n_weak):
     lengths = set()
     for seed in SEEDS:
-        data, base = almost_zero(seed, n_weak, shape=SHAPE), easy(seed, shape=SHAPE)
+        data, base = almost_zero(seed, n_weak, **SIZES), easy(seed, **SIZES)
         weak = data.C == 0.01
         assert weak.any(axis=0).sum() == n_weak
         assert [isinstance(c.strength, Weakened) for c in data.concepts] == weak.any(axis=0).tolist()
@@ -83,7 +83,7 @@ def test_almost_zero_is_easy_but_for_its_weak_slices(n_weak):
 @pytest.mark.parametrize("overlap", [0.1, 0.2, 0.4])
 def test_overlapping_shares_words_first_and_none_last(overlap):
     for seed in range(10):
-        data = overlapping(seed, overlap, shape=(15, 100, 20))
+        data = overlapping(seed, overlap, n_times=20, n_rows=15, n_columns=100)
         active = data.B > 0
         assert active[0].all(axis=1).sum() / active[0].sum(axis=0) == pytest.approx(overlap, abs=1e-12)
         assert active[-1].sum(axis=1).max() == 1
@@ -93,7 +93,7 @@ def test_overlapping_shares_words_first_and_none_last(overlap):
 
 def test_overlapping_violates_both_halves_of_the_constraint():
     for seed in range(10):
-        B = overlapping(seed, 0.2, shape=SHAPE).B
+        B = overlapping(seed, 0.2, **SIZES).B
         norms = np.linalg.norm(B, axis=1)
         cosines = cross_products(B / norms[:, None, :])
         assert (np.ptp(norms, axis=0) > 0.1 * norms[0]).all()
@@ -103,28 +103,28 @@ def test_overlapping_violates_both_halves_of_the_constraint():
 
 @pytest.mark.parametrize("case", [easy, almost_zero, overlapping])
 def test_truth_depends_on_the_seed_and_not_on_the_noise(case):
-    one, other = case(3, noise=0.25, shape=SHAPE), case(3, noise=1.0, shape=SHAPE)
+    one, other = case(3, noise=0.25, **SIZES), case(3, noise=1.0, **SIZES)
     assert one.concepts == other.concepts
     assert all(np.array_equal(a, b) for a, b in zip(one.factors, other.factors))
-    assert case(3, noise=0.25, shape=SHAPE).X.tobytes() == one.X.tobytes()
-    assert not np.array_equal(case(4, shape=SHAPE).A, one.A)
+    assert case(3, noise=0.25, **SIZES).X.tobytes() == one.X.tobytes()
+    assert not np.array_equal(case(4, **SIZES).A, one.A)
 
 
 @pytest.mark.parametrize("n_times", [2, 3, 4, 5, 7, 50, 200])
 def test_cases_fit_series_of_any_length(n_times):
-    shape = (8, 40, n_times)
+    sizes = {"n_times": n_times, "n_rows": 8, "n_columns": 40}
     for seed in range(10):
-        assert easy(seed, shape=shape).C.min() >= 1
-        weak = almost_zero(seed, shape=shape).C == 0.01
+        assert easy(seed, **sizes).C.min() >= 1
+        weak = almost_zero(seed, **sizes).C == 0.01
         assert max(1, 0.2 * n_times - 1) <= weak.sum() <= max(1, 0.3 * n_times + 1)
-        active = overlapping(seed, 0.3, shape=shape).B > 0
+        active = overlapping(seed, 0.3, **sizes).B > 0
         assert active[0].all(axis=1).any()
         assert active[-1].sum(axis=1).max() == 1
 
 
 def test_other_numbers_of_concepts():
-    assert easy(0, shape=(5, 30, 10), n_concepts=5).A.shape == (5, 5)
-    assert easy(0, shape=(5, 30, 10), n_concepts=1).B.shape == (10, 30, 1)
+    assert easy(0, n_times=10, n_rows=5, n_columns=30, n_concepts=5).A.shape == (5, 5)
+    assert easy(0, n_times=10, n_rows=5, n_columns=30, n_concepts=1).B.shape == (10, 30, 1)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_other_numbers_of_concepts():
     [
         (lambda: almost_zero(0, n_weak=4), ValueError, "n_weak=4 of 3 concepts cannot be weak"),
         (lambda: almost_zero(0, n_weak=0), ValueError, "n_weak must be at least 1, got 0"),
-        (lambda: easy(0, n_concepts=0), ValueError, "the number of concepts must be at least 1"),
-        (lambda: easy(0, n_concepts=2.0), TypeError, "the number of concepts must be a whole number"),
-        (lambda: easy(0, shape=(150, 17, 20)), ValueError, "at least 18 columns"),
-        (lambda: easy(0, shape=(2, 100, 20)), ValueError, "at least 3 rows"),
+        (lambda: easy(0, n_concepts=0), ValueError, "n_concepts must be at least 1"),
+        (lambda: easy(0, n_concepts=2.0), TypeError, "n_concepts must be a whole number"),
+        (lambda: easy(0, n_times=20, n_rows=150, n_columns=17), ValueError, "at least 18 columns"),
+        (lambda: easy(0, n_times=20, n_rows=2, n_columns=100), ValueError, "at least 3 rows"),
         (lambda: easy(0, noise=-1), ValueError, "noise"),
         (lambda: easy("zero"), TypeError, "seed must be a whole number, got 'zero'"),
         (lambda: overlapping(0, overlap=1.0), ValueError, "must be below 1"),

@@ -22,11 +22,11 @@ from tparafac2.synthetic import (
 from tparafac2.synthetic.dataset import make
 
 CONCEPTS = (Concept(Sudden(3), Constant()), Concept(Incremental(2, duration=3), Increasing(start=4)))
-SHAPE = (12, 20, 8)
+SIZES = {"n_times": 8, "n_rows": 12, "n_columns": 20}
 
 
 def small(concepts=CONCEPTS, seed=0, **options):
-    return generate(concepts, seed, **{"shape": SHAPE, **options})
+    return generate(concepts, seed, **{**SIZES, **options})
 
 
 def cross_product_gap(B):
@@ -95,7 +95,7 @@ def test_noise_level_is_exact(seed, noise):
 
 
 def test_noise_is_standard_normal_up_to_its_size():
-    data = small(shape=(60, 80, 10))
+    data = small(n_times=10, n_rows=60, n_columns=80)
     theta = data.X - data.signal()
     theta = theta / theta.std()
     assert abs(theta.mean()) < 0.02
@@ -105,7 +105,7 @@ def test_noise_is_standard_normal_up_to_its_size():
 
 def test_making_data_takes_little_more_memory_than_the_data():
     tracemalloc.start()
-    data = small(shape=(100, 200, 60))
+    data = small(n_times=60, n_rows=100, n_columns=200)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.3 * data.X.nbytes
@@ -160,9 +160,8 @@ def test_importances_are_fresh_or_held():
 
 
 def test_importances_and_loadings_come_from_the_published_distributions():
-    data = generate(
-        [Concept(Sudden(5), Constant())], 0, shape=(4_000, 800, 10), noise=0, enforce_parafac2=False
-    )
+    sizes = {"n_times": 10, "n_rows": 4_000, "n_columns": 800}
+    data = generate([Concept(Sudden(5), Constant())], 0, noise=0, enforce_parafac2=False, **sizes)
     words = data.B[data.B > 0]
     # N(.5, .5) cut at zero has mean .5 + .5 phi(1) / Phi(1)
     assert abs(words.mean() - 0.6438) < 0.02
@@ -177,7 +176,7 @@ def test_parafac2_constraint_holds_only_where_enforced(fresh):
 
 
 def test_overlap_is_shared_at_the_start_and_gone_at_the_end():
-    active = small(overlap=0.25, enforce_parafac2=False, shape=(12, 60, 8)).B > 0
+    active = small(overlap=0.25, enforce_parafac2=False, n_columns=60).B > 0
     assert active[0].all(axis=1).sum() / active[0].sum(axis=0) == pytest.approx(0.25)
     assert not active[-1].all(axis=1).any()
 
@@ -196,7 +195,7 @@ def test_a_users_own_drift_and_strength_work():
 
 def test_a_concept_survives_with_a_single_author():
     for seed in range(30):
-        assert small(seed=seed, shape=(2, 12, 8)).A.any(axis=0).all()
+        assert small(seed=seed, n_rows=2, n_columns=12).A.any(axis=0).all()
 
 
 def test_repr_is_short():
@@ -240,18 +239,17 @@ def test_strengths_that_break_the_rules_are_named(answer):
         ({"noise": np.nan}, ValueError, "noise"),
         ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
         ({"seed": None}, TypeError, "seed must be a whole number, got None"),
-        ({"shape": (1, 20, 8)}, ValueError, r"2 concepts need at least 2 rows \(authors\), one each, got 1"),
+        ({"n_rows": 1}, ValueError, r"2 concepts need at least 2 rows \(authors\), one each, got 1"),
         (
-            {"shape": (12, 11, 8)},
+            {"n_columns": 11},
             ValueError,
             r"2 concepts need at least 12 columns \(words\), 6 each, got 11",
         ),
-        ({"shape": (12, 20, 1)}, ValueError, "at least 2 times, got 1"),
-        ({"shape": (12, 20)}, ValueError, r"\(rows, columns, times\), got \(12, 20\)"),
-        ({"shape": 12}, ValueError, "must be a tuple"),
-        ({"shape": (12, 20.0, 8)}, TypeError, "the number of columns must be a whole number, got 20.0"),
-        ({"shape": (12, -20, 8)}, ValueError, "the number of columns must be at least 1"),
-        ({"concepts": []}, ValueError, "the number of concepts must be at least 1, got 0"),
+        ({"n_times": 1}, ValueError, "at least 2 times, got 1"),
+        ({"shape": (8, 12, 20)}, TypeError, "no argument 'shape': sizes are n_times, n_rows, n_columns"),
+        ({"n_columns": 20.0}, TypeError, "n_columns must be a whole number, got 20.0"),
+        ({"n_columns": -20}, ValueError, "n_columns must be at least 1"),
+        ({"concepts": []}, ValueError, "n_concepts must be at least 1, got 0"),
         ({"concepts": [Sudden(2)]}, TypeError, "wrap it in Concept"),
         ({"overlap": 0.2}, ValueError, "contradict each other"),
         ({"overlap": 1.0, "enforce_parafac2": False}, ValueError, "must be below 1, got 1.0"),

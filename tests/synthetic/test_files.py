@@ -28,7 +28,7 @@ from tparafac2.synthetic import (
 )
 from tparafac2.synthetic.files import check_target
 
-SMALL = {"shape": (12, 40, 8), "n_concepts": 2}
+SMALL = {"n_times": 8, "n_rows": 12, "n_columns": 40, "n_concepts": 2}
 CUSTOM = [
     Concept(Sudden(3), Weakened(Constant(), start=1, duration=2)),
     Concept(Incremental(2, duration=3), Periodic(level=7.5)),
@@ -40,9 +40,11 @@ DATA = {
     "single precision": lambda: easy(3, dtype=np.float32, **SMALL),
     "almost zero": lambda: almost_zero(4, 2, 0.25, **SMALL),
     "overlapping": lambda: overlapping(5, 0.3, 1 / 3, **SMALL),
-    "custom": lambda: generate(CUSTOM, 6, overlap=0.1, enforce_parafac2=False, shape=(12, 60, 8)),
+    "custom": lambda: generate(
+        CUSTOM, 6, overlap=0.1, enforce_parafac2=False, n_times=8, n_rows=12, n_columns=60
+    ),
     "numbers of NumPy": lambda: easy(
-        np.int64(3), np.float64(0.1), shape=(np.int32(12), np.int64(40), 8), n_concepts=2
+        np.int64(3), np.float64(0.1), n_times=8, n_rows=np.int32(12), n_columns=np.int64(40), n_concepts=2
     ),
 }
 EVERY_KIND = pytest.mark.parametrize("data", [pytest.param(make(), id=kind) for kind, make in DATA.items()])
@@ -94,7 +96,7 @@ def test_the_models_know_the_dimensions(tmp_path: Path, small_data) -> None:
 def test_facts() -> None:
     attributes = overlapping(5, 0.3, 0.25, **SMALL).to_dataset().attrs
     recipe = json.loads(attributes.pop("recipe"))
-    python = "overlapping(seed=5, overlap=0.3, noise=0.25, shape=(12, 40, 8), n_concepts=2, "
+    python = "overlapping(seed=5, overlap=0.3, noise=0.25, n_times=8, n_rows=12, n_columns=40, n_concepts=2, "
     assert python in attributes.pop("python")
     assert attributes == {
         "case": "overlapping",
@@ -103,10 +105,11 @@ def test_facts() -> None:
         "overlap": 0.3,
         "tparafac2_version": tp.__version__,
         "command": "tparafac2 generate overlapping data.nc --seed 5 --overlap 0.3 --noise 0.25 "
-        "--shape 12x40x8 --concepts 2",
+        "--times 8 --rows 12 --columns 40 --concepts 2",
     }
     assert recipe["concepts"][0]["drift"]["kind"] == "Incremental"
-    assert (recipe["shape"], recipe["dtype"], recipe["enforce_parafac2"]) == ([12, 40, 8], "float64", False)
+    assert (recipe["dtype"], recipe["enforce_parafac2"]) == ("float64", False)
+    assert recipe["size"] == {"n_times": 8, "n_rows": 12, "n_columns": 40}
 
 
 @pytest.mark.parametrize("kind", ["custom", "single precision"])
@@ -137,7 +140,7 @@ class Listed:
 
 def test_concepts_of_a_user_are_named(tmp_path: Path) -> None:
     concepts = [Concept(Own(), Own()), Concept(Sudden(np.int64(2)), Listed(np.float32(1.5)))]
-    data = generate(concepts, 0, shape=(6, 20, 5))
+    data = generate(concepts, 0, n_times=5, n_rows=6, n_columns=20)
     data.save(tmp_path / "data.nc")
     first, second = json.loads(xr.load_dataset(tmp_path / "data.nc").attrs["recipe"])["concepts"]
     assert first == {"kind": "Concept", "drift": "Own()", "strength": "Own()"}
@@ -152,7 +155,7 @@ def test_a_seed_greater_than_the_numbers_of_files(tmp_path: Path) -> None:
 
 
 def test_many_concepts_fit_into_the_file(tmp_path: Path) -> None:
-    data = easy(0, shape=(400, 2400, 2), n_concepts=400)
+    data = easy(0, n_times=2, n_rows=400, n_columns=2400, n_concepts=400)
     data.save(tmp_path / "data.nc")
     recipe = xr.load_dataset(tmp_path / "data.nc").attrs["recipe"]
     assert len(recipe) > 2**16
@@ -189,7 +192,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path, monkeypatch: pytest
 
 def test_more_than_the_machine_holds_is_refused_at_once() -> None:
     with pytest.raises(MemoryError, match=r"data set needs 80,000,240\.0 GB of memory"):
-        easy(0, shape=(10**6, 10**6, 10**4))
+        easy(0, n_times=10**4, n_rows=10**6, n_columns=10**6)
 
 
 # --- complete or not at all ---------------------------------------------------------------------------------

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tparafac2.cli.options import PAPER_SHAPE, ShapeOption, takes
+from tparafac2.cli.options import takes
 
 if TYPE_CHECKING:
     from tparafac2.synthetic import SyntheticData
 
 EXAMPLES = """Examples:
   tparafac2 generate easy data.nc --noise 0.25
-  tparafac2 generate almost-zero weak.npz --seed 7 --weak 2 --shape 60x48x12
+  tparafac2 generate almost-zero weak.npz --seed 7 --weak 2 --times 12
 
 Then, in Python:
   data = xarray.load_dataset("data.nc")
@@ -46,7 +46,9 @@ class Request:
     overlap: Annotated[
         float | None, typer.Option(show_default="0.2", help="overlapping: share of first words in common.")
     ] = None
-    shape: ShapeOption = PAPER_SHAPE
+    times: Annotated[int, typer.Option(help="Number of times.")] = 20
+    rows: Annotated[int, typer.Option(help="Number of rows.")] = 150
+    columns: Annotated[int, typer.Option(help="Number of columns.")] = 100
     concepts: Annotated[int, typer.Option(help="Number of concepts.")] = 3
     held: Annotated[
         bool, typer.Option("--held", help="Hold the importances of words, instead of drawing them anew.")
@@ -96,7 +98,9 @@ def _make(request: Request) -> SyntheticData:
     return make(
         request.seed,
         noise=request.noise,
-        shape=tuple(request.shape),
+        n_times=request.times,
+        n_rows=request.rows,
+        n_columns=request.columns,
         n_concepts=request.concepts,
         fresh_importances=not request.held,
         **{name: value for name, value in own.items() if value is not None},
@@ -104,7 +108,7 @@ def _make(request: Request) -> SyntheticData:
 
 
 def _as_text(data: SyntheticData, target: Path) -> str:
-    rows, columns, times = data.recipe.shape
+    times, rows, columns = data.recipe.size
     rank = len(data.concepts)
     fit = ["tparafac2", "fit", str(target), "--rank", str(rank)]
     if target.suffix == ".npz":  # arrays without names for their axes

@@ -2,10 +2,9 @@
 
 import inspect
 import os
-import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import typer
 
@@ -85,46 +84,3 @@ def several(kind: Callable[[str], Any]) -> Callable[[str | Several], Several]:
             ) from None
 
     return parse
-
-
-class Shape(NamedTuple):
-    """Sizes of a data set, written as 150x100x20."""
-
-    rows: int
-    columns: int
-    times: int
-
-    def __str__(self) -> str:
-        return "x".join(map(str, self))
-
-
-def parse_shape(text: str | Shape) -> Shape:
-    """Read sizes such as 150x100x20.
-
-    Examples
-    --------
-    >>> parse_shape("150x100x20")
-    Shape(rows=150, columns=100, times=20)
-    """
-    size = r"\s*([0-9]{1,18})\s*"
-    match = re.fullmatch(f"{size}[xX×]{size}[xX×]{size}", str(text))
-    if match is None or 0 in (sizes := [int(digits) for digits in match.groups()]):
-        raise typer.BadParameter(
-            f"{str(text)!r} is not a shape: write three whole numbers above 0, "
-            "rows x columns x times, such as 150x100x20."
-        )
-    return Shape(*sizes)
-
-
-PAPER_SHAPE = Shape(150, 100, 20)
-
-ShapeOption = Annotated[
-    Shape,
-    typer.Option(
-        parser=parse_shape,
-        metavar="IxJxK",
-        show_default=str(PAPER_SHAPE),
-        help="Rows x columns x times.",
-    ),
-]
-"""An option for the sizes of a data set; its default is meant to be PAPER_SHAPE."""

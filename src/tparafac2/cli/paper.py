@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tparafac2.cli.options import Shape, parse_shape, require_jobs, takes
+from tparafac2.cli.options import require_jobs, takes
 
 if TYPE_CHECKING:
     from tparafac2.experiments import Outcome, Plan
@@ -48,12 +48,9 @@ class Request:
     datasets: Annotated[int | None, typer.Option(show_default="20", help="Data sets per setting.")] = None
     starts: Annotated[int | None, typer.Option(show_default="20", help="Starts per fit.")] = None
     seed: Annotated[int | None, typer.Option(show_default="0", help="Decides data and starts.")] = None
-    shape: Annotated[
-        Shape | None,
-        typer.Option(
-            parser=parse_shape, metavar="IxJxK", show_default="150x100x20", help="Rows x columns x times."
-        ),
-    ] = None
+    times: Annotated[int | None, typer.Option(show_default="20", help="Times of a data set.")] = None
+    rows: Annotated[int | None, typer.Option(show_default="150", help="Its rows.")] = None
+    columns: Annotated[int | None, typer.Option(show_default="100", help="Its columns.")] = None
     quick: Annotated[
         bool,
         typer.Option("--quick", help="All of it in about a minute: fewer, smaller data sets, fewer starts."),
@@ -96,7 +93,9 @@ def _plan(request: Request) -> Plan:
         "datasets": request.datasets,
         "starts": request.starts,
         "seed": request.seed,
-        "shape": tuple(request.shape) if request.shape else None,
+        "n_times": request.times,
+        "n_rows": request.rows,
+        "n_columns": request.columns,
     }
     given = {name: value for name, value in asked.items() if value is not None}
     return replace(QUICK if request.quick else Plan(), **given)  # type: ignore[arg-type]

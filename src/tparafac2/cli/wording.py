@@ -14,6 +14,9 @@ _OTHER_NAMES = {
     "n_jobs": "jobs",
     "n_weak": "weak",
     "n_concepts": "concepts",
+    "n_times": "times",
+    "n_rows": "rows",
+    "n_columns": "columns",
 }
 """What Python calls the options that are called otherwise here."""
 

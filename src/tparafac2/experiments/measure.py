@@ -22,7 +22,7 @@ _WEAK = 0.01
 
 def fit(task: Task, protocol: Protocol) -> tuple[SyntheticData, "Decomposition"]:
     """The data set of a task, and the method fitted to it from the protocol's starts."""
-    data = task.setting.make(protocol.data_seed(task.dataset), protocol.shape)
+    data = task.setting.make(protocol.data_seed(task.dataset), protocol.size)
     model = task.method.estimator().set_params(
         n_starts=protocol.starts,
         max_iter=protocol.max_iter,
@@ -53,7 +53,7 @@ def measure(task: Task, protocol: Protocol) -> Record:
     Examples
     --------
     >>> from tparafac2.experiments.plan import Plan
-    >>> plan = Plan(starts=2, shape=(30, 36, 8))
+    >>> plan = Plan(starts=2, n_times=8, n_rows=30, n_columns=36)
     >>> record = measure(next(plan.tasks()), plan.protocol)
     >>> record["task"]["model"], record["scores"]["stacked"]["score"] > 0.5
     ('PARAFAC2', True)

@@ -60,7 +60,7 @@ def write_page(plan: Plan, findings: Findings) -> list[Block]:
 
 
 def _what_was_done(plan: Plan, table: pd.DataFrame, calls: Sequence[Call]) -> Iterator[Block]:
-    rows, columns, times = plan.shape
+    times, rows, columns = plan.size
     computing = table["seconds"].sum() / 60
     yield Text(
         f"{plan.datasets} data sets of {rows} x {columns} x {times} for each of {len(plan.settings)} "

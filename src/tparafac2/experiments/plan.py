@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from tparafac2 import __version__
 from tparafac2.experiments.settings import LEVELS, METHODS, RANK, Method, Setting
-from tparafac2.synthetic.cases import PAPER_SHAPE
-from tparafac2.synthetic.recipe import Shape, check_sizes
+from tparafac2.synthetic.recipe import Size, check_sizes
 from tparafac2.synthetic.vocabulary import possible_splits
 
 _MOST_DATASETS = 10_000
@@ -39,7 +38,7 @@ class Protocol:
 
     seed: int
     starts: int
-    shape: Shape
+    size: Size
     max_iter: int
     tol: float
     version: str
@@ -54,7 +53,9 @@ class Protocol:
 
     def as_json(self) -> dict[str, Any]:
         """What a file keeps of it."""
-        return {**asdict(self), "shape": list(self.shape)}
+        facts = asdict(self)
+        del facts["size"]
+        return facts | self.size._asdict()
 
     @property
     def fingerprint(self) -> str:
@@ -77,7 +78,8 @@ class Plan:
         Starts per fit, the same for every method.
     seed : int
         Seed 0 gives the data sets 0, 1, ..., seed 1 the data sets 10000, 10001, ...
-    shape : (rows, columns, times)
+    n_times, n_rows, n_columns : int
+        Sizes of the data sets.
     max_iter, tol
         Limits of each fit.
 
@@ -95,7 +97,9 @@ class Plan:
     datasets: int = 20
     starts: int = 20
     seed: int = 0
-    shape: Shape = PAPER_SHAPE
+    n_times: int = Size().n_times
+    n_rows: int = Size().n_rows
+    n_columns: int = Size().n_columns
     max_iter: int = 2000
     tol: float = 1e-8
 
@@ -110,14 +114,19 @@ class Plan:
         for name, most in (("datasets", _MOST_DATASETS), ("starts", None), ("max_iter", None)):
             _require_whole(name, getattr(self, name), 1, most)
         _require_whole("seed", self.seed, 0, 10**12)
-        check_sizes(self.shape, RANK)
+        check_sizes(self.size, RANK)
         for case, level in self.settings:
-            possible_splits(self.shape[1], RANK, level if case == "overlapping" else 0.0)
+            possible_splits(self.n_columns, RANK, level if case == "overlapping" else 0.0)
+
+    @property
+    def size(self) -> Size:
+        """Sizes of the data sets."""
+        return Size(self.n_times, self.n_rows, self.n_columns)
 
     @property
     def protocol(self) -> Protocol:
         """What decides each record; which and how many there are is not part of it."""
-        return Protocol(self.seed, self.starts, self.shape, self.max_iter, self.tol, __version__)
+        return Protocol(self.seed, self.starts, self.size, self.max_iter, self.tol, __version__)
 
     @property
     def settings(self) -> list[Setting]:
@@ -147,5 +156,5 @@ def _require_whole(name: str, value: Any, least: int, most: int | None) -> None:
         raise ValueError(f"{name} must be {span}; got {value}.")
 
 
-QUICK = Plan(datasets=6, starts=4, shape=(60, 45, 12), max_iter=1000)
+QUICK = Plan(datasets=6, starts=4, n_times=12, n_rows=60, n_columns=45, max_iter=1000)
 """Everything in a minute or two: fewer, smaller data sets and fewer starts."""

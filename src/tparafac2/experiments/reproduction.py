@@ -22,6 +22,7 @@ from tparafac2.experiments.store import Call, Store
 from tparafac2.experiments.uniqueness import RotationRow, rotation_evidence
 from tparafac2.experiments.workers import workers
 from tparafac2.files import written_whole
+from tparafac2.synthetic.recipe import Size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +77,8 @@ def paper(
     --------
     >>> import tempfile
     >>> from tparafac2.experiments import Plan, paper
-    >>> plan = Plan(cases=("almost_zero",), datasets=1, starts=1, shape=(24, 18, 6), max_iter=20)
+    >>> sizes = {"n_times": 6, "n_rows": 24, "n_columns": 18}
+    >>> plan = Plan(cases=("almost_zero",), datasets=1, starts=1, max_iter=20, **sizes)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     outcome = paper(folder, plan, jobs=1)
     >>> len(outcome.table), outcome.verdicts[0].outcome.value
@@ -111,11 +113,10 @@ def command(plan: Plan) -> str:
     base, words = (QUICK, ["tparafac2 paper --quick"]) if _small(plan) else (Plan(), ["tparafac2 paper"])
     if plan.cases != base.cases:
         words += [f"--case {case.replace('_', '-')}" for case in plan.cases]
-    options = ("datasets", "starts", "seed", "shape")
-    for name in options:
+    for name in ("datasets", "starts", "seed", *Size._fields):
         value = getattr(plan, name)
         if value != getattr(base, name):
-            words.append(f"--{name} {'x'.join(map(str, value)) if name == 'shape' else value}")
+            words.append(f"--{name.removeprefix('n_')} {value}")
     return " ".join(words)
 
 
@@ -123,7 +124,7 @@ def _small(plan: Plan) -> bool:
     return all(
         getattr(plan, field.name) == getattr(QUICK, field.name)
         for field in fields(Plan)
-        if field.name in ("datasets", "starts", "shape", "max_iter", "tol")
+        if field.name in ("datasets", "starts", *Size._fields, "max_iter", "tol")
     )
 
 
@@ -135,7 +136,7 @@ def _rotations(plan: Plan) -> list[RotationRow]:
     if _ROTATED not in plan.settings:
         return []
     protocol = plan.protocol
-    data = _ROTATED.make(protocol.data_seed(0), protocol.shape)
+    data = _ROTATED.make(protocol.data_seed(0), protocol.size)
     return rotation_evidence(data, seed=protocol.start_seed(0), n_starts=protocol.starts)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tparafac2 import synthetic
-from tparafac2.synthetic.recipe import Shape
+from tparafac2.synthetic.recipe import Size
 
 if TYPE_CHECKING:
     from tparafac2.models.estimators import Decomposition
@@ -36,7 +36,7 @@ class Setting(NamedTuple):
     --------
     >>> Setting("overlapping", 0.2).label
     'overlap 20 %'
-    >>> Setting("overlapping", 0.2).make(seed=0, shape=(30, 24, 8)).X.shape
+    >>> Setting("overlapping", 0.2).make(0, synthetic.recipe.Size(8, 30, 24)).X.shape
     (8, 30, 24)
     """
 
@@ -57,13 +57,13 @@ class Setting(NamedTuple):
         """The level as part of a path."""
         return f"{self.case}-{self.level:g}"
 
-    def make(self, seed: int, shape: Shape) -> synthetic.SyntheticData:
+    def make(self, seed: int, size: Size) -> synthetic.SyntheticData:
         """Make the data set of a seed."""
         if self.case == "easy":
-            return synthetic.easy(seed, noise=self.level, shape=shape)
+            return synthetic.easy(seed, noise=self.level, **size._asdict())
         if self.case == "almost_zero":
-            return synthetic.almost_zero(seed, n_weak=int(self.level), noise=NOISE, shape=shape)
-        return synthetic.overlapping(seed, overlap=self.level, noise=NOISE, shape=shape)
+            return synthetic.almost_zero(seed, n_weak=int(self.level), noise=NOISE, **size._asdict())
+        return synthetic.overlapping(seed, overlap=self.level, noise=NOISE, **size._asdict())
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tparafac2.experiments.plan import Protocol, Task
 from tparafac2.experiments.records import Record, RecordError, from_text, to_text
 from tparafac2.files import UNFINISHED, written_whole
+from tparafac2.synthetic.recipe import Size
 
 CONTENT = "tparafac2 experiments"
 FORMAT = 1
@@ -154,8 +155,8 @@ def _protocol(note: Path) -> Protocol:
         content: Any = json.loads(note.read_text(encoding="utf-8"))
         if content["content"] != CONTENT or content["format"] != FORMAT:
             raise ValueError("it is not of these experiments, or in another format")
-        fields = content["protocol"]
-        return Protocol(**{**fields, "shape": tuple(fields["shape"])})
+        facts = dict(content["protocol"])
+        return Protocol(size=Size(*(facts.pop(name) for name in Size._fields)), **facts)
     except (KeyError, TypeError, ValueError) as problem:
         raise ValueError(
             f"{note} cannot be used ({problem}), so it is not known what made the results in {note.parent}. "

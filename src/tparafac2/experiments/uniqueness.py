@@ -144,7 +144,8 @@ def rotation_evidence(
     Examples
     --------
     >>> from tparafac2.synthetic import overlapping
-    >>> rows = rotation_evidence(overlapping(seed=0, shape=(30, 24, 8)), seed=0, n_rotations=10, n_starts=2)
+    >>> data = overlapping(seed=0, n_times=8, n_rows=30, n_columns=24)
+    >>> rows = rotation_evidence(data, seed=0, n_rotations=10, n_starts=2)
     >>> [(row.model, row.largest_change < 1e-12) for row in rows]
     [('tCMF', True), ('NNtCMF', True), ('tPARAFAC2', False)]
     """

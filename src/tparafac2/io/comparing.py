@@ -69,7 +69,7 @@ def compare_models(
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> X = tp.synthetic.easy(seed=0, shape=(20, 20, 6)).X
+    >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20).X
     >>> models = {f"rank {r}": tp.CP(r, n_starts=2, random_state=0) for r in (1, 2)}
     >>> compare_models(models, X)["model"].to_list()
     ['rank 1', 'rank 2']
@@ -87,7 +87,7 @@ def compared(
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> X = tp.synthetic.easy(seed=0, shape=(20, 20, 6)).X
+    >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20).X
     >>> lines = compared({"one": tp.CP(1, n_starts=2), "two": tp.CP(2, n_starts=2)}, X)
     >>> next(lines)["starts"]
     2
@@ -186,7 +186,8 @@ def was_interrupted(model: Decomposition) -> bool:
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> was_interrupted(tp.CP(1, n_starts=2).fit(tp.synthetic.easy(seed=0, shape=(20, 20, 6)).X))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
+    >>> was_interrupted(tp.CP(1, n_starts=2).fit(data.X))
     False
     """
     status = model.result_.starts["status"]
@@ -230,7 +231,7 @@ def write_comparison(
     --------
     >>> import tempfile
     >>> import tparafac2 as tp
-    >>> X = tp.synthetic.easy(seed=0, shape=(20, 20, 6)).X
+    >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20).X
     >>> models = {f"rank {r}": tp.CP(r, n_starts=2, random_state=0) for r in (1, 2)}
     >>> table = compare_models(models, X)
     >>> with tempfile.TemporaryDirectory() as place:

@@ -57,7 +57,7 @@ def write_results(
     --------
     >>> import tempfile
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_results(model, Path(place) / "out", figures=())

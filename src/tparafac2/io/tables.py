@@ -35,7 +35,7 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.CP(rank=2, n_starts=1, random_state=0).fit(data.X)
     >>> list(tidy_tables(model)["strengths"].columns)
     ['time', 'component', 'strength', 'undetermined']

@@ -322,7 +322,7 @@ class TParafac2(Decomposition):
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, noise=0.1, shape=(30, 24, 8))
+    >>> data = tp.synthetic.easy(seed=0, noise=0.1, n_times=8, n_rows=30, n_columns=24)
     >>> model = tp.TParafac2(rank=3, smoothness=1e-4, n_starts=4, random_state=0).fit(data.X)
     >>> model.B_.shape, model.converged_
     ((8, 24, 3), True)
@@ -382,7 +382,7 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, noise=0.0, shape=(30, 24, 8))
+    >>> data = tp.synthetic.easy(seed=0, noise=0.0, n_times=8, n_rows=30, n_columns=24)
     >>> model = tp.Parafac2(rank=3, n_starts=4, random_state=0).fit(data.X)
     >>> bool(tp.metrics.factor_match_score(model, data) > 0.999)
     True
@@ -437,7 +437,7 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.overlapping(seed=0, noise=0.1, shape=(30, 24, 8))
+    >>> data = tp.synthetic.overlapping(seed=0, noise=0.1, n_times=8, n_rows=30, n_columns=24)
     >>> model = tp.TemporalCMF(rank=3, nonnegative_rows=True, n_starts=4, random_state=0).fit(data.X)
     >>> bool((model.A_ >= 0).all()), bool((model.C_ == 1).all())
     (True, True)

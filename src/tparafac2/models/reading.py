@@ -25,7 +25,7 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     --------
     >>> import pathlib, tempfile
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(pathlib.Path(folder) / "model.nc")

@@ -44,7 +44,7 @@ def convergence(model: object, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> [line.get_label() for line in tp.plots.convergence(model).lines]
     ['objective above its lowest', 'gap of the patterns', 'largest gap allowed']

@@ -40,7 +40,7 @@ def loadings(model: object, component: int = 1, n: int = 20, *, ax: Axes | None 
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(30, 20, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=30, n_columns=20)
     >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> ax = tp.plots.loadings(model, 1, n=5)
     >>> len(ax.patches), ax.get_ylabel()

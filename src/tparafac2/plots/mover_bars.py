@@ -72,7 +72,7 @@ def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = N
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> ax = tp.plots.movers(model, 1, n=3)
     >>> [bool(bar.get_width() > 0) for bar in ax.patches]

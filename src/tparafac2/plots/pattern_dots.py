@@ -65,7 +65,7 @@ def snapshots(
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> ax = tp.plots.snapshots(model, 1, times=[0, 5])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]

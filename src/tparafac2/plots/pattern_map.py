@@ -56,7 +56,7 @@ def pattern(
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 40, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=40)
     >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> ax = tp.plots.pattern(model, 2, n_columns=10)
     >>> ax.get_title("left"), ax.get_ylabel()

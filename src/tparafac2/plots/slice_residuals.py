@@ -48,7 +48,7 @@ def residuals(model: object, X: Any, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6), noise=0.0)
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20, noise=0.0)
     >>> model = tp.Parafac2(rank=3, n_starts=2, random_state=0).fit(data.X)
     >>> bool(tp.plots.residuals(model, data.X).lines[0].get_ydata().max() < 0.01)
     True

@@ -47,7 +47,7 @@ def agreement(model: object, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 20, 6))
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.CP(rank=2, n_starts=4, random_state=0).fit(data.X)
     >>> tp.plots.agreement(model).get_title("left")
     '4 of 4 starts reached the chosen objective'

@@ -62,7 +62,7 @@ def truth(
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(20, 24, 6), n_concepts=2)
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=24, n_concepts=2)
     >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> ax = tp.plots.truth(model, data, 1)
     >>> ax.get_title("left"), ax.texts[0].get_text()

@@ -59,7 +59,7 @@ def write_page(
     --------
     >>> import tempfile
     >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, shape=(12, 18, 5))
+    >>> data = tp.synthetic.easy(seed=0, n_times=5, n_rows=12, n_columns=18)
     >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_page(model, Path(folder) / "report.html", about={"source": "synthetic"})

@@ -5,6 +5,7 @@ per slice by 20 / K, so that a longer series tells the same story in finer steps
 """
 
 from collections.abc import Callable
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,11 +14,18 @@ from tparafac2.synthetic.checks import check_count
 from tparafac2.synthetic.concepts import Concept
 from tparafac2.synthetic.dataset import SyntheticData, make
 from tparafac2.synthetic.drifts import Drift, Gradual, Incremental, Reoccurring, Sudden
-from tparafac2.synthetic.recipe import Recipe, Shape, check_overlap, check_sizes, streams
+from tparafac2.synthetic.recipe import (
+    Recipe,
+    Size,
+    Sizes,
+    check_overlap,
+    check_sizes,
+    read_size,
+    streams,
+)
 from tparafac2.synthetic.strengths import Constant, Decreasing, Periodic, Strength, Weakened
 
-PAPER_TIMES = 20
-PAPER_SHAPE: Shape = (150, 100, PAPER_TIMES)
+PAPER_TIMES = Size().n_times
 
 FLOOR = 1.0
 """The least strength that counts as "well above zero", a hundred times that of a weak slice."""
@@ -30,10 +38,10 @@ def easy(
     seed: int,
     noise: float = 0.5,
     *,
-    shape: Shape = PAPER_SHAPE,
     n_concepts: int = 3,
     fresh_importances: bool = True,
     dtype: DTypeLike = np.float64,
+    **sizes: Unpack[Sizes],
 ) -> SyntheticData:
     """Make concepts that change at once or back and forth, with strengths of at least 1.
 
@@ -46,14 +54,14 @@ def easy(
         Decides everything. The same seed at another noise level has the same truth.
     noise : float
         Norm of the noise divided by the norm of the noiseless data.
-    shape : (rows, columns, times)
-        At least 1 row and 6 columns per concept.
     n_concepts : int
         The number of concepts R.
     fresh_importances : bool
         Draw the importance of a word anew in every slice, or once for all slices.
     dtype : float64 or float32
         Type of ``X``.
+    n_times, n_rows, n_columns : int
+        Sizes of ``X``; the paper's 20, 150 and 100 unless given. At least 1 row and 6 columns per concept.
 
     Examples
     --------
@@ -61,11 +69,12 @@ def easy(
     >>> data.X.shape, bool(data.C.min() >= 1)
     ((20, 150, 100), True)
     """
-    concepts = _easy_concepts(seed, shape, n_concepts)
+    size = read_size(sizes)
+    concepts = _easy_concepts(seed, size, n_concepts)
     recipe = Recipe(
         concepts=concepts,
         seed=seed,
-        shape=shape,
+        size=size,
         noise=noise,
         overlap=0.0,
         fresh_importances=fresh_importances,
@@ -81,10 +90,10 @@ def almost_zero(
     n_weak: int = 1,
     noise: float = 0.5,
     *,
-    shape: Shape = PAPER_SHAPE,
     n_concepts: int = 3,
     fresh_importances: bool = True,
     dtype: DTypeLike = np.float64,
+    **sizes: Unpack[Sizes],
 ) -> SyntheticData:
     """Make the concepts of :func:`easy`, some of which nearly vanish for a while.
 
@@ -97,7 +106,8 @@ def almost_zero(
     >>> int((data.C == 0.01).any(axis=0).sum())
     2
     """
-    concepts = _easy_concepts(seed, shape, n_concepts)
+    size = read_size(sizes)
+    concepts = _easy_concepts(seed, size, n_concepts)
     check_count("n_weak", n_weak)
     if n_weak > n_concepts:
         raise ValueError(
@@ -106,11 +116,11 @@ def almost_zero(
     # A stream of its own: the numbers that chose the drifts would tie the weak slices to them.
     rng = streams(seed).plan.spawn(1)[0]
     weak = set(rng.permutation(n_concepts)[:n_weak].tolist())
-    concepts = tuple(_weaken(c, shape[2], rng) if r in weak else c for r, c in enumerate(concepts))
+    concepts = tuple(_weaken(c, size.n_times, rng) if r in weak else c for r, c in enumerate(concepts))
     recipe = Recipe(
         concepts=concepts,
         seed=seed,
-        shape=shape,
+        size=size,
         noise=noise,
         overlap=0.0,
         fresh_importances=fresh_importances,
@@ -126,10 +136,10 @@ def overlapping(
     overlap: float = 0.2,
     noise: float = 0.5,
     *,
-    shape: Shape = PAPER_SHAPE,
     n_concepts: int = 3,
     fresh_importances: bool = True,
     dtype: DTypeLike = np.float64,
+    **sizes: Unpack[Sizes],
 ) -> SyntheticData:
     """Make concepts that begin with words in common and slowly part: the PARAFAC2 constraint is violated.
 
@@ -144,13 +154,14 @@ def overlapping(
     >>> int(common[0].sum()) > 0, int(common[-1].sum())
     (True, 0)
     """
-    check_sizes(shape, n_concepts)
+    size = read_size(sizes)
+    check_sizes(size, n_concepts)
     check_overlap(overlap, n_concepts)
-    concepts = _draw_concepts(seed, shape[2], n_concepts, _incremental_drift)
+    concepts = _draw_concepts(seed, size.n_times, n_concepts, _incremental_drift)
     recipe = Recipe(
         concepts=concepts,
         seed=seed,
-        shape=shape,
+        size=size,
         noise=noise,
         overlap=overlap,
         fresh_importances=fresh_importances,
@@ -161,9 +172,9 @@ def overlapping(
     return make(recipe)
 
 
-def _easy_concepts(seed: int, shape: Shape, n_concepts: int) -> tuple[Concept, ...]:
-    check_sizes(shape, n_concepts)
-    return _draw_concepts(seed, shape[2], n_concepts, _easy_drift)
+def _easy_concepts(seed: int, size: Size, n_concepts: int) -> tuple[Concept, ...]:
+    check_sizes(size, n_concepts)
+    return _draw_concepts(seed, size.n_times, n_concepts, _easy_drift)
 
 
 def _draw_concepts(

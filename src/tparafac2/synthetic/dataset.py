@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,7 +15,7 @@ from tparafac2.synthetic import files
 from tparafac2.synthetic.concepts import Concept, PlacedConcept
 from tparafac2.synthetic.factors import Factors, build_factors
 from tparafac2.synthetic.noise import noisy_data, signal_slice
-from tparafac2.synthetic.recipe import Recipe, Shape, streams
+from tparafac2.synthetic.recipe import Recipe, Sizes, read_size, streams
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -96,7 +96,7 @@ class SyntheticData:
         Examples
         --------
         >>> from tparafac2.synthetic import easy
-        >>> dataset = easy(seed=1, shape=(30, 24, 8)).to_dataset()
+        >>> dataset = easy(seed=1, n_times=8, n_rows=30, n_columns=24).to_dataset()
         >>> dict(dataset.sizes), dataset.attrs["seed"]
         ({'time': 8, 'rows': 30, 'columns': 24, 'component': 3}, 1)
         """
@@ -121,14 +121,14 @@ class SyntheticData:
         >>> import xarray as xr
         >>> from tparafac2.synthetic import easy
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     easy(seed=1, shape=(30, 24, 8)).save(Path(folder, "data.nc"))
+        ...     easy(seed=1, n_times=8, n_rows=30, n_columns=24).save(Path(folder, "data.nc"))
         ...     xr.load_dataset(Path(folder, "data.nc"))["X"].shape
         (8, 30, 24)
         """
         files.save_data(self, path)
 
     def __repr__(self) -> str:
-        rows, columns, times = self.recipe.shape
+        times, rows, columns = self.recipe.size
         return (
             f"SyntheticData(case={self.case!r}, seed={self.seed}, noise={self.noise}, "
             f"{rows} rows x {columns} columns x {times} times, {len(self.concepts)} concepts)"
@@ -145,7 +145,7 @@ def make(recipe: Recipe) -> SyntheticData:
 
 
 def _bytes_needed(recipe: Recipe) -> int:
-    rows, columns, times = (int(size) for size in recipe.shape)
+    times, rows, columns = (int(number) for number in recipe.size)
     return times * columns * (rows * np.dtype(recipe.dtype).itemsize + len(recipe.concepts) * 8)
 
 
@@ -153,12 +153,12 @@ def generate(
     concepts: Iterable[Concept],
     seed: int,
     *,
-    shape: Shape = (150, 100, 20),
     noise: float = 0.5,
     overlap: float = 0.0,
     fresh_importances: bool = True,
     enforce_parafac2: bool = True,
     dtype: DTypeLike = np.float64,
+    **sizes: Unpack[Sizes],
 ) -> SyntheticData:
     """Make data from concepts of your choice.
 
@@ -172,8 +172,6 @@ def generate(
         A drift and a strength each.
     seed : int
         Decides everything. The same seed at another noise level has the same truth.
-    shape : (rows, columns, times)
-        At least 1 row and 6 columns per concept.
     noise : float
         Norm of the added normal noise divided by the norm of the noiseless data.
     overlap : float from 0 to below 1
@@ -186,6 +184,8 @@ def generate(
         the same in every slice. Not possible together with an overlap.
     dtype : float64 or float32
         Type of ``X``.
+    n_times, n_rows, n_columns : int
+        Sizes of ``X``; 20, 150 and 100 unless given. At least 1 row and 6 columns per concept.
 
     Returns
     -------
@@ -195,13 +195,13 @@ def generate(
     --------
     >>> from tparafac2.synthetic import Concept, Constant, Incremental, Increasing, Sudden
     >>> concepts = [Concept(Sudden(start=4), Constant()), Concept(Incremental(start=2), Increasing())]
-    >>> generate(concepts, seed=0, shape=(30, 40, 10)).X.shape
+    >>> generate(concepts, seed=0, n_times=10, n_rows=30, n_columns=40).X.shape
     (10, 30, 40)
     """
     recipe = Recipe(
         concepts=tuple(concepts),
         seed=seed,
-        shape=shape,
+        size=read_size(sizes),
         noise=noise,
         overlap=overlap,
         fresh_importances=fresh_importances,

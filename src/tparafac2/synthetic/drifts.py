@@ -27,7 +27,7 @@ class Drift(Protocol):
     ... class Still:
     ...     def activity(self, initial, final, n_times, rng):
     ...         return np.tile(initial | final, (n_times, 1)).astype(float)
-    >>> generate([Concept(Still(), Constant())], seed=0, shape=(6, 8, 5)).X.shape
+    >>> generate([Concept(Still(), Constant())], seed=0, n_times=5, n_rows=6, n_columns=8).X.shape
     (5, 6, 8)
     """
 

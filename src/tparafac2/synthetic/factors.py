@@ -28,7 +28,7 @@ def build_factors(recipe: Recipe, rng: np.random.Generator) -> tuple[Factors, tu
 
     Every concept has its own source of chance, so that changing one leaves the others as they are.
     """
-    n_rows, n_columns, n_times = recipe.shape
+    n_times, n_rows, n_columns = recipe.size
     rank = len(recipe.concepts)
     authors = np.array_split(np.arange(n_rows), rank)
     words = divide_words(n_columns, rank, recipe.overlap, rng)

@@ -24,7 +24,7 @@ def to_dataset(data: SyntheticData) -> xr.Dataset:
     Examples
     --------
     >>> from tparafac2.synthetic import easy
-    >>> to_dataset(easy(seed=0, shape=(30, 24, 8))).X.dims
+    >>> to_dataset(easy(seed=0, n_times=8, n_rows=30, n_columns=24)).X.dims
     ('time', 'rows', 'columns')
     """
     import xarray as xr
@@ -45,7 +45,7 @@ def facts(data: SyntheticData) -> dict[str, str | int | float]:
     Examples
     --------
     >>> from tparafac2.synthetic import easy
-    >>> sorted(facts(easy(seed=0, shape=(30, 24, 8))))
+    >>> sorted(facts(easy(seed=0, n_times=8, n_rows=30, n_columns=24)))
     ['case', 'command', 'noise', 'overlap', 'python', 'recipe', 'seed', 'tparafac2_version']
     """
     from tparafac2 import __version__
@@ -71,7 +71,7 @@ def save_data(data: SyntheticData, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> from tparafac2.synthetic import easy
-    >>> save_data(easy(seed=0, shape=(30, 24, 8)), "data.csv")
+    >>> save_data(easy(seed=0, n_times=8, n_rows=30, n_columns=24), "data.csv")
     Traceback (most recent call last):
     ValueError: synthetic data are saved in a file ending in .nc (netCDF) or .npz (NumPy); got 'data.csv'.
     """

@@ -19,7 +19,7 @@ def recipe_json(recipe: Recipe) -> str:
     >>> json.loads(recipe_json(easy(seed=0).recipe))["concepts"][0]["drift"]
     {'kind': 'Reoccurring', 'half_period': 15}
     """
-    return json.dumps(_fields(recipe), default=_jsonable)
+    return json.dumps({**_fields(recipe), "size": recipe.size._asdict()}, default=_jsonable)
 
 
 def python_line(recipe: Recipe) -> str:
@@ -28,14 +28,14 @@ def python_line(recipe: Recipe) -> str:
     Examples
     --------
     >>> from tparafac2.synthetic import easy
-    >>> python_line(easy(seed=0, shape=(30, 24, 8)).recipe)[:70]
-    'from tparafac2.synthetic import *; data = easy(seed=0, noise=0.5, shap'
+    >>> python_line(easy(seed=0, n_times=8, n_rows=30, n_columns=24).recipe)[:70]
+    'from tparafac2.synthetic import *; data = easy(seed=0, noise=0.5, n_ti'
     """
     arguments: dict[str, Any] = {
         "seed": int(recipe.seed),
         **_own_argument(recipe, weak="n_weak", overlap="overlap"),
         "noise": float(recipe.noise),
-        "shape": tuple(int(size) for size in recipe.shape),
+        **{name: int(number) for name, number in recipe.size._asdict().items()},
     }
     if recipe.case == "custom":
         function = "generate"
@@ -56,7 +56,7 @@ def command_line(recipe: Recipe) -> str | None:
     --------
     >>> from tparafac2.synthetic import easy
     >>> command_line(easy(seed=0).recipe)
-    'tparafac2 generate easy data.nc --seed 0 --noise 0.5 --shape 150x100x20 --concepts 3'
+    'tparafac2 generate easy data.nc --seed 0 --noise 0.5 --times 20 --rows 150 --columns 100 --concepts 3'
     """
     if recipe.case == "custom" or recipe.dtype != "float64":
         return None
@@ -64,7 +64,7 @@ def command_line(recipe: Recipe) -> str | None:
         "seed": int(recipe.seed),
         **_own_argument(recipe, weak="weak", overlap="overlap"),
         "noise": float(recipe.noise),
-        "shape": "x".join(str(size) for size in recipe.shape),
+        **{name.removeprefix("n_"): int(number) for name, number in recipe.size._asdict().items()},
         "concepts": len(recipe.concepts),
     }
     words = ["tparafac2 generate", recipe.case.replace("_", "-"), "data.nc"]

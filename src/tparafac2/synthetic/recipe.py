@@ -1,7 +1,8 @@
 """The recipe of a data set: all that is asked for, checked before any work, and the seeds it leads to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -9,7 +10,43 @@ from tparafac2.synthetic.checks import check_count, check_within
 from tparafac2.synthetic.concepts import Concept
 from tparafac2.synthetic.vocabulary import MIN_SET
 
-Shape = tuple[int, int, int]
+
+class Size(NamedTuple):
+    """How large a data set is; that of the paper unless given.
+
+    Examples
+    --------
+    >>> Size(n_times=8)
+    Size(n_times=8, n_rows=150, n_columns=100)
+    """
+
+    n_times: int = 20
+    n_rows: int = 150
+    n_columns: int = 100
+
+
+class Sizes(TypedDict, total=False):
+    """Sizes as keywords: three numbers in a tuple could not tell their order."""
+
+    n_times: int
+    n_rows: int
+    n_columns: int
+
+
+def read_size(given: Mapping[str, Any]) -> Size:
+    """Sizes that were given as keywords, with the paper's for the rest.
+
+    Examples
+    --------
+    >>> read_size({"shape": (8, 30, 24)})
+    Traceback (most recent call last):
+    TypeError: there is no argument 'shape': sizes are n_times, n_rows, n_columns.
+    """
+    for name in given:
+        if name not in Size._fields:
+            raise TypeError(f"there is no argument {name!r}: sizes are {', '.join(Size._fields)}.")
+    return Size(**given)
+
 
 _MOST_NOISE = 1e6  # relative to the signal: of more than that nobody could tell the signal
 
@@ -18,7 +55,7 @@ _MOST_NOISE = 1e6  # relative to the signal: of more than that nobody could tell
 class Recipe:
     """What a data set was made from; the same recipe always gives the same data.
 
-    ``shape`` is (rows, columns, times); the other fields are the arguments of :func:`generate`.
+    The fields are the arguments of :func:`generate`.
 
     Examples
     --------
@@ -29,7 +66,7 @@ class Recipe:
 
     concepts: tuple[Concept, ...]
     seed: int
-    shape: Shape
+    size: Size
     noise: float
     overlap: float
     fresh_importances: bool
@@ -43,7 +80,7 @@ class Recipe:
                 raise TypeError(
                     f"concepts must be a list of Concept, got {concept!r} in it; wrap it in Concept."
                 )
-        check_sizes(self.shape, len(self.concepts))
+        check_sizes(self.size, len(self.concepts))
         check_count("seed", self.seed, least=0)
         check_within("noise", self.noise, 0, _MOST_NOISE)
         check_overlap(self.overlap, len(self.concepts))
@@ -70,14 +107,12 @@ def streams(seed: int) -> Streams:
     return Streams(*(np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(3)))
 
 
-def check_sizes(shape: Shape, n_concepts: int) -> None:
+def check_sizes(size: Size, n_concepts: int) -> None:
     """Refuse sizes too small for the concepts."""
-    if not isinstance(shape, tuple) or len(shape) != 3:
-        raise ValueError(f"shape must be a tuple (rows, columns, times), got {shape!r}.")
-    check_count("the number of concepts", n_concepts)
-    for name, size in zip(("rows", "columns", "times"), shape):
-        check_count(f"the number of {name}", size)
-    rows, columns, times = shape
+    check_count("n_concepts", n_concepts)
+    for name, number in zip(Size._fields, size):
+        check_count(name, number)
+    times, rows, columns = size
     if rows < n_concepts:
         raise ValueError(
             f"{n_concepts} concepts need at least {n_concepts} rows (authors), one each, got {rows}; "

@@ -64,7 +64,7 @@ def example_figure(
     Examples
     --------
     >>> from tparafac2.synthetic import almost_zero
-    >>> data = almost_zero(seed=0, shape=(12, 18, 8))
+    >>> data = almost_zero(seed=0, n_times=8, n_rows=12, n_columns=18)
     >>> figure = example_figure(data, {"perfect": data.factors})
     >>> len(figure.axes)
     7

@@ -103,7 +103,9 @@ def _illustration(seed: int) -> SyntheticData:
     return generate(
         _KINDS,
         seed,
-        shape=(len(_KINDS), 24 * len(_KINDS), _TIMES),
+        n_times=_TIMES,
+        n_rows=len(_KINDS),
+        n_columns=24 * len(_KINDS),
         noise=0.0,
         fresh_importances=False,
         enforce_parafac2=False,
