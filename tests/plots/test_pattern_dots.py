@@ -82,7 +82,7 @@ def test_times_are_shown_once_and_in_order():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (1.5, r"no slice at the time 1.5; there are 0, 1, 2, 3, \.\.\., 5"),
+        (1.5, r"no slice at the time 1.5; there are 0, 1, 2, 3, 4 and 1 more, the last at 5"),
         ("Tuesday", "no slice at the time Tuesday"),
         ([], "times is empty"),
         ([0, None], "no slice at the time None"),

@@ -1,8 +1,7 @@
 import numpy as np
-import pytest
 
 from tparafac2.data import Labels
-from tparafac2.report.view import EMPTY_LABEL, LONGEST_LABEL, Known, label_texts, look
+from tparafac2.report.view import LONGEST_LABEL, Known, look
 from tparafac2.result import Result
 
 
@@ -63,24 +62,11 @@ def test_narrow_slices_have_no_number_where_they_have_no_column():
     assert not view.shown[0, 2:].any()
 
 
-@pytest.mark.parametrize(
-    ("labels", "texts"),
-    [
-        (np.array(["2020-03-01", "2020-03-02"], dtype="datetime64[D]"), ["2020-03-01", "2020-03-02"]),
-        (np.array(["2020-03-01T06:30"], dtype="datetime64[ns]"), ["2020-03-01T06:30"]),
-        (np.array(["2020-03"], dtype="datetime64[M]"), ["2020-03"]),
-        (np.array([1.0, 2.25]), ["1", "2.25"]),
-        (np.array([7, -1]), ["7", "-1"]),
-        (np.array(["", "  ", "a b"]), [EMPTY_LABEL, EMPTY_LABEL, "a b"]),
-        (np.array([("a", 1), None], dtype=object), ["('a', 1)", "None"]),
-    ],
-)
-def test_labels_are_written_as_their_owner_does(labels, texts):
-    assert label_texts(labels) == texts
-
-
-def test_endless_labels_are_cut():
-    assert [len(text) for text in label_texts(np.array(["x" * 10_000, "y" * 200]))] == [LONGEST_LABEL] * 2
+def test_labels_are_written_as_their_owner_does():
+    view = look(make(labels=Labels(rows=["", "a" * 10_000], time=np.array([1.5, 1.0, 3.0]))))
+    assert view.rows[0] == "(empty)"
+    assert len(view.rows[1]) == LONGEST_LABEL
+    assert view.times == ["1", "1.5", "3"]
 
 
 def test_without_labels_places_are_counted_and_times_are_the_moments():

@@ -139,7 +139,7 @@ def test_dates_and_texts() -> None:
         halfway = optimised(result, "2020-01-16")
         np.testing.assert_allclose(halfway, (result.B[1] + result.B[2]) / 2, rtol=1e-12)
         np.testing.assert_array_equal(halfway, optimised(result, pd.Timestamp("2020-01-16")))
-        with pytest.raises(ValueError, match="from 2020-01-01 to 2020-03-01, and t = 2020-03-01T12:00 is"):
+        with pytest.raises(ValueError, match="from 2020-01-01 to 2020-03-01, and t = 2020-03-01 12:00 is"):
             optimised(result, "2020-03-01T12:00")
         with pytest.raises(ValueError, match=r"a date such as .*; got 'soon'"):
             optimised(result, "soon")

@@ -35,7 +35,7 @@ def info(request: Request) -> None:
 
 
 def _as_text(found: dict[str, Any]) -> str:
-    from tparafac2.result.summary import printable
+    from tparafac2.data import printable
 
     if "summary" in found:
         return str(found["summary"])

@@ -10,6 +10,7 @@ from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
 from tparafac2.data.sparse import SparseData
 from tparafac2.data.table import Table
+from tparafac2.data.text import label_text, listed, printable, shortened, shown
 from tparafac2.data.times import TimeWeights, read_times, time_weights
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data.lines import shown
+from tparafac2.data.text import listed, shown
 
 Axis: TypeAlias = Literal["index", "columns"]
 
@@ -148,9 +148,9 @@ def _shared(frames: Sequence[Any], axis: Axis) -> Any:
     first = indexes[0]
     for k, index in enumerate(indexes):
         if not index.is_unique:
-            again = index[index.duplicated()].unique()
+            again = listed(map(shown, index[index.duplicated()].unique()), _SHOWN)
             raise ValueError(
-                f"slice {k} has {_listed(again)} more than once among its {_AXES[axis]} labels: give every "
+                f"slice {k} has {again} more than once among its {_AXES[axis]} labels: give every "
                 f"{_AXES[axis]} a label of its own, or put such {_AXES[axis]}s together."
             )
     if all(_are_same(first, index) for index in indexes):
@@ -175,11 +175,10 @@ def _not_shared(indexes: Sequence[Any], axis: Axis) -> str:
         for label, holders in seen.items()
         if len(holders) < len(indexes)
     }
-    some = ", ".join(f"{shown(label)} (not in slice {k})" for label, k in list(lacking.items())[:_SHOWN])
-    more = f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
+    some = listed([f"{shown(label)} (not in slice {k})" for label, k in lacking.items()], _SHOWN)
     ragged = ", with which Parafac2 allows slices of different widths" if axis == "columns" else ""
     return (
-        f"{len(lacking)} of {len(seen)} {_AXES[axis]} labels are not in every slice: {some}{more}. Give "
+        f"{len(lacking)} of {len(seen)} {_AXES[axis]} labels are not in every slice: {some}. Give "
         f"every slice the same labels, with labels = sorted(set().union(*(frame.{axis} for frame in X))) and "
         f"[frame.reindex({axis}=labels) for frame in X], where what a slice lacks is then missing (NaN), or "
         f"zero with fill_value=0. To match {_AXES[axis]}s by position, give arrays, "
@@ -193,11 +192,6 @@ def _require_same(index: Any, expected: Any, axis: Axis, k: int) -> None:
             f"mask and X differ in the {_AXES[axis]} labels of slice {k}: align it, "
             f"mask[{k}].reindex({axis}=X[{k}].{axis}), or give arrays of True and False."
         )
-
-
-def _listed(labels: Any) -> str:
-    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
-    return ", ".join(map(shown, labels[:_SHOWN])) + more
 
 
 def _in_order(frame: Any, rows: Any, columns: Any) -> Any:

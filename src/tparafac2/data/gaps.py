@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data.frames import align_mask, as_frames, has_labels
 from tparafac2.data.labels import Labels
+from tparafac2.data.text import listed, shown
 
 Mask = NDArray[np.bool_]
 
@@ -75,12 +76,10 @@ def require_observed(observed: Mask, labels: Labels) -> None:
     ):
         never = np.flatnonzero(~seen)
         if len(never):
-            names = labels.coordinate("rows" if mode == "rows" else "columns", size)[never].tolist()
-            shown = ", ".join(map(repr, names[:5])) + (
-                f" and {len(names) - 5} more" if len(names) > 5 else ""
-            )
+            names = labels.coordinate("rows" if mode == "rows" else "columns", size)[never]
+            some = listed(map(shown, names))
             raise ValueError(
-                f"{len(names)} of {size} {mode} were never observed, at any time: {shown}. "
+                f"{len(names)} of {size} {mode} were never observed, at any time: {some}. "
                 "Leave them out of X."
             )
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.interface import FloatArray
+from tparafac2.data.text import listed, shown
 from tparafac2.data.times import times_of_one_kind
 
 # Lines are counted as in a CSV file, where the header is line 1.
 _FIRST_LINE = 2
 _SHOWN_NAMES = 20
-_LONGEST_SHOWN = 60
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty")
 
 
@@ -45,22 +45,6 @@ def line_number(position: int) -> int:
     2
     """
     return position + _FIRST_LINE
-
-
-def shown(label: object) -> str:
-    """Give a label as it stands in a sentence: text in quotes, dates without needless zeros, nothing long.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(shown("Ann"), shown(np.int64(3)))
-    'Ann' 3
-    """
-    if isinstance(label, np.datetime64):
-        text = str(np.datetime_as_string(label, unit="auto"))
-    else:
-        text = repr(str(label)) if isinstance(label, str) else str(label)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
 def as_frame(given: Any, asked: Mapping[str, Hashable]) -> Any:
@@ -174,9 +158,8 @@ def _unknown(role: str, name: object, frame: Any) -> str:
     by_text = {str(known).casefold(): known for known in names}
     near = difflib.get_close_matches(str(name).casefold(), by_text, n=1)
     suggestion = f"; did you mean {by_text[near[0]]!r}?" if near else "."
-    more = f" and {len(names) - _SHOWN_NAMES:,} more" if len(names) > _SHOWN_NAMES else ""
-    listed = ", ".join(map(repr, names[:_SHOWN_NAMES])) or "no columns"
-    return f"{role}={name!r} is not a column of the table{suggestion} It has {listed}{more}."
+    columns = listed(map(repr, names), _SHOWN_NAMES) or "no columns"
+    return f"{role}={name!r} is not a column of the table{suggestion} It has {columns}."
 
 
 def _first_line(where: NDArray[np.bool_]) -> int:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from tparafac2.data.cells import Cells, first_repeat
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.labels import Labels, Mode
-from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_times, read_values, shown
+from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_times, read_values
+from tparafac2.data.text import shown
 from tparafac2.data.times import hint_of_dates
 
 Absent: TypeAlias = Literal["zero", "missing", "columns", "rows"]

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Mapping
 
-from tparafac2.data.lines import shown
+from tparafac2.data import shown
 
 _DATA = "X"
 """What data are called beside other arrays, as in the files of `tparafac2 generate`."""

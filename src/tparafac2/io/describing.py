@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data.lines import shown
+from tparafac2.data import shown
 from tparafac2.data.times import times_of_one_kind
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (

@@ -10,8 +10,8 @@ from typing import Any, TextIO, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Table
-from tparafac2.data.lines import as_frame, shown
+from tparafac2.data import Table, shown
+from tparafac2.data.lines import as_frame
 from tparafac2.data.table import Absent, Duplicates
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.formulas import unguarded

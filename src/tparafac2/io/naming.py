@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import MODES, Labels, Mode
-from tparafac2.data.lines import shown
+from tparafac2.data import MODES, Labels, Mode, shown
 from tparafac2.data.naming import named_array
 from tparafac2.data.times import times_of_one_kind
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from tparafac2.data import MODES, Table
+from tparafac2.data import MODES, Table, listed, shown
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (
     Columns,
@@ -18,7 +18,7 @@ from tparafac2.io.longtables import (
 )
 from tparafac2.io.netcdf import read_netcdf
 from tparafac2.io.numpyfiles import read_numpy
-from tparafac2.io.textfiles import listed, text_layout
+from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -121,4 +121,4 @@ def _complete(source: Path, asked: Mapping[str, str | None], is_parquet: bool) -
 
 def _listed(source: Path) -> str:
     names = parquet_columns(source)
-    return f"{source.name!r} has {len(names)} columns: {listed(names)}."
+    return f"{source.name!r} has {len(names)} columns: {listed(map(shown, names), SHOWN_COLUMNS)}."

@@ -3,7 +3,7 @@
 import csv
 import gzip
 import zlib
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from gzip import GzipFile
@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from tparafac2.data.lines import shown
+from tparafac2.data import listed, shown
 from tparafac2.io.endings import damaged, encoding_of
 from tparafac2.io.formulas import unguarded
 
 _NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
-_SHOWN_COLUMNS = 20
+SHOWN_COLUMNS = 20
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class TextLayout:
 
     def describe(self) -> str:
         """Say in one sentence what was found."""
-        names = listed(self.columns)
+        names = listed(map(shown, self.columns), SHOWN_COLUMNS)
         return f"{self.file!r} has {len(self.columns)} columns separated by {self.separator}: {names}."
 
     @property
@@ -59,18 +59,6 @@ class TextLayout:
     def separator(self) -> str:
         """What separates columns, as it stands in a sentence."""
         return _NAMES[self.delimiter]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names of columns as they stand in a sentence, the first of them where there are many.
-
-    Examples
-    --------
-    >>> listed(["country", "year"])
-    "'country', 'year'"
-    """
-    more = len(names) - _SHOWN_COLUMNS
-    return ", ".join(map(shown, names[:_SHOWN_COLUMNS])) + (f" and {more} more" * (more > 0))
 
 
 def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:

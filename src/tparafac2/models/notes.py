@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray, IncompleteData, Intake
+from tparafac2.data import FloatArray, IncompleteData, Intake, label_text
 from tparafac2.models.model import Model
 from tparafac2.penalties import TemporalSmoothness, asks_for
 from tparafac2.result.agreement import count_alike
-from tparafac2.result.summary import label_text
 from tparafac2.starts import Choice
 
 _ROWS_PER_COMPONENT = 2

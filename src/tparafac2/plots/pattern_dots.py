@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data import listed
 from tparafac2.plots.heat_maps import WEIGHT, label_columns
 from tparafac2.plots.ordering import by_time, largest_columns
 from tparafac2.plots.showing import canvas
 from tparafac2.plots.style import name_component, open_frame
 from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
-from tparafac2.plots.words import label_text, listed
+from tparafac2.plots.words import picture_text
 from tparafac2.result import Result
 from tparafac2.result.moments import moment_text, read_moments, timeline
 
@@ -156,7 +157,7 @@ def chosen_slices(result: Result, axis: TimeAxis, times: Any, usable: NDArray[np
     [0, 2]
     >>> chosen_slices(result, time_axis(result), 1964, np.ones(3, bool))
     Traceback (most recent call last):
-    ValueError: there is no slice at the time 1964; there are 1990, 1991, 1992.
+    ValueError: there is no slice at the time 1964; there are 1990, 1991, 1992, the last at 1992.
     """
     if times is None:
         places = np.flatnonzero(usable) if usable.any() else np.arange(len(usable))
@@ -170,7 +171,7 @@ def chosen_slices(result: Result, axis: TimeAxis, times: Any, usable: NDArray[np
 
 
 def _place(result: Result, axis: TimeAxis, time: Any) -> int:
-    text = label_text(time)
+    text = picture_text(time)
     if text in axis.labels:
         return axis.labels.index(text)
     when = timeline(result)
@@ -186,4 +187,7 @@ def _place(result: Result, axis: TimeAxis, time: Any) -> int:
 
 
 def _unknown(text: str, axis: TimeAxis) -> ValueError:
-    return ValueError(f"there is no slice at the time {text}; there are {listed(axis.labels)}.")
+    return ValueError(
+        f"there is no slice at the time {text}; there are {listed(axis.labels)}, "
+        f"the last at {axis.labels[-1]}."
+    )

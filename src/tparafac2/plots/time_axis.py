@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.plots.style import letters_that_fit
-from tparafac2.plots.words import dimension_name, label_text
+from tparafac2.plots.words import dimension_name, picture_text
 from tparafac2.result import Result
 from tparafac2.result.moments import Timeline, moment_text, timeline
 
@@ -114,7 +114,7 @@ def time_axis(result: Result) -> TimeAxis:
     if given is None:
         labels = [moment_text(float(value), when.dated) for value in positions]
     else:
-        labels = [label_text(label) for label in given[order]]
+        labels = [picture_text(label) for label in given[order]]
     named = given is not None and not (given.dtype.kind in "iuf" and np.array_equal(given, when.values))
     kind: Literal["numbers", "dates", "names"] = "names" if named else "numbers"
     if when.dated and _in_calendar(positions):

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import takewhile
-from typing import Any
 
-import numpy as np
-
-from tparafac2.data import Mode
+from tparafac2.data import Mode, label_text, shortened
 from tparafac2.result import Result
-from tparafac2.result.summary import printable
 
 LONGEST = 26
 """Letters of a label that are shown; longer ones lose their middle."""
 
+_WHOLE = 10_000
+"""Letters of a label of which the beginning that all have in common is looked for."""
+
 _DIMENSIONS: dict[Mode, str] = {"rows": "Row", "columns": "Column", "time": "Time"}
 
 
-def label_text(label: object, longest: int = LONGEST) -> str:
+def picture_text(label: object, longest: int = LONGEST) -> str:
     """Write a label for a picture.
 
     Examples
     --------
-    >>> label_text(np.datetime64("2020-03-01T00:00:00.000")), label_text(2000.0), label_text("ice")
-    ('2020-03-01', '2000', 'ice')
-    >>> label_text("Bacteria; Firmicutes; Clostridia; Blautia")
+    >>> picture_text("Bacteria; Firmicutes; Clostridia; Blautia")
     'Bacteria; Fir…dia; Blautia'
     """
-    return literal(shortened(printable(_plain(label)), longest))
+    return literal(label_text(label, longest))
 
 
 def literal(text: str) -> str:
@@ -43,31 +39,18 @@ def literal(text: str) -> str:
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
-def shortened(text: str, longest: int) -> str:
-    """Leave out the middle of a long text: names often differ at their ends only.
-
-    Examples
-    --------
-    >>> shortened("Clostridiales_A", 9), shortened("Ann", 9)
-    ('Clos…es_A', 'Ann')
-    """
-    if len(text) <= longest:
-        return text
-    front = longest // 2
-    return f"{text[:front]}…{text[len(text) - (longest - front - 1) :]}"
-
-
 def labels_of(result: Result, mode: Mode, size: int, longest: int = LONGEST) -> list[str]:
     """Write the labels of rows or columns; without any they are counted from 0, as in the arrays.
 
     Examples
     --------
+    >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
     ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
     >>> labels_of(result, "rows", 2)
     ['0', '1']
     """
-    texts = [printable(_plain(label)) for label in result.labels.coordinate(mode, size)]
+    texts = [label_text(label, _WHOLE) for label in result.labels.coordinate(mode, size)]
     return [literal(shortened(text, longest)) for text in without_common_ends(texts, longest)]
 
 
@@ -95,13 +78,14 @@ def dimension_name(result: Result, mode: Mode) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
     ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
     >>> dimension_name(result, "columns")
     'Column'
     """
     name = result.labels.names[mode]
-    return _DIMENSIONS[mode] if name == mode else label_text(name)
+    return _DIMENSIONS[mode] if name == mode else picture_text(name)
 
 
 def few_of(name: str, shown: int, there: int) -> str:
@@ -113,28 +97,6 @@ def few_of(name: str, shown: int, there: int) -> str:
     ('word (the 25 largest of 1,200)', 'word')
     """
     return f"{name} (the {shown:,} largest of {there:,})" if shown < there else name
-
-
-def listed(items: Iterable[Any], most: int = 5) -> str:
-    """List what there is, in a sentence, but never a hundred of it.
-
-    Examples
-    --------
-    >>> listed([1, 2, 3]), listed(range(1946, 2020))
-    ('1, 2, 3', '1946, 1947, 1948, 1949, ..., 2019')
-    """
-    texts = [str(item) for item in items]
-    if len(texts) > most:
-        texts = [*texts[: most - 1], "...", texts[-1]]
-    return ", ".join(texts)
-
-
-def _plain(label: object) -> str:
-    if isinstance(label, np.datetime64):
-        return str(np.datetime_as_string(label, unit="auto")).replace("T", " ")
-    if isinstance(label, float | np.floating):
-        return f"{label:.15g}"
-    return str(label)
 
 
 def _longest(texts: list[str]) -> int:

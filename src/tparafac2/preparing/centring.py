@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from tparafac2.data import FloatArray, Labels, Mode
+from tparafac2.data import FloatArray, Labels, Mode, listed, shown
 from tparafac2.data.naming import AXES
 
 _ROUNDING = 1e-13  # a spread this small beside the values themselves is rounding
-_SHOWN = 5
 
 
 def spread_out(numbers: FloatArray, mode: Mode) -> FloatArray:
@@ -81,11 +80,10 @@ def _require_spread(flat: np.typing.NDArray[np.bool_], mode: Mode, labels: Label
     if not len(places):
         return
     what = "times" if mode == "time" else mode
-    names = [repr(name) for name in labels.coordinate(mode, len(flat))[places[:_SHOWN]].tolist()]
-    more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
+    names = listed(map(shown, labels.coordinate(mode, len(flat))[places]))
     raise ValueError(
         f"scale={mode!r} divides by standard deviations, but {len(places):,} of {len(flat):,} {what} "
-        f"{'has' if len(places) == 1 else 'have'} the same value everywhere: {', '.join(names)}{more}. "
+        f"{'has' if len(places) == 1 else 'have'} the same value everywhere: {names}. "
         f"Leave such {what} out, or scale another mode."
     )
 

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data import label_text
 from tparafac2.result import Result
 from tparafac2.result.moments import moment_text, timeline
 
 LONGEST_LABEL = 200
 """Labels are cut here: they come from strangers, and a page is to be read."""
-
-EMPTY_LABEL = "(empty)"
-"""What stands for a label without any letter, which nobody could see or click."""
 
 
 class Known(IntEnum):
@@ -102,43 +100,17 @@ def look(result: Result) -> View:
     )
 
 
-def label_texts(labels: NDArray[Any]) -> list[str]:
-    """Write labels as their owner does: dates without empty hours, whole numbers without a point.
-
-    Examples
-    --------
-    >>> label_texts(np.array(["2020-01-01", "2020-02-01"], dtype="datetime64[ns]"))
-    ['2020-01-01', '2020-02-01']
-    >>> label_texts(np.array([1990.0, 1990.5])), label_texts(np.array(["Zoe"]))
-    (['1990', '1990.5'], ['Zoe'])
-    """
-    if labels.dtype.kind == "M" and np.datetime_data(labels.dtype)[0] not in "YM":
-        texts = [str(np.datetime_as_string(label, unit="auto")) for label in labels]
-    elif labels.dtype.kind == "f":
-        texts = [f"{label:.15g}" for label in labels]
-    else:
-        texts = [str(label) for label in labels]
-    return [shortened(text, LONGEST_LABEL) if text.strip() else EMPTY_LABEL for text in texts]
-
-
-def shortened(text: str, most: int) -> str:
-    """Cut a text that is longer than `most` letters.
-
-    Examples
-    --------
-    >>> shortened("Bifidobacterium", 15), shortened("Bifidobacterium", 9)
-    ('Bifidobacterium', 'Bifido...')
-    """
-    return text if len(text) <= most else f"{text[: most - 3]}..."
-
-
 def _texts(labels: NDArray[Any] | None, word: str, size: int) -> list[str]:
-    return [f"{word} {i}" for i in range(size)] if labels is None else label_texts(labels)
+    return [f"{word} {i}" for i in range(size)] if labels is None else _label_texts(labels)
+
+
+def _label_texts(labels: NDArray[Any]) -> list[str]:
+    return [label_text(label, LONGEST_LABEL) for label in labels]
 
 
 def _time_texts(result: Result) -> list[str]:
     if result.labels.time is not None:
-        return label_texts(result.labels.time)
+        return _label_texts(result.labels.time)
     when = timeline(result)
     return [moment_text(float(value), when.dated) for value in when.values]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from tparafac2.data import printable
 from tparafac2.result.record import Result
-from tparafac2.result.summary import component_facts, end_labels, headline, printable, size_text
+from tparafac2.result.summary import component_facts, end_labels, headline, size_text
 
 
 def to_html(result: Result) -> str:

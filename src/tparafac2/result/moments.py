@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data import label_text
 from tparafac2.result.record import Result
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
@@ -128,12 +129,11 @@ def moment_text(value: float, dated: bool) -> str:
     Examples
     --------
     >>> moment_text(1.5, dated=True), moment_text(1.5, dated=False)
-    ('1970-01-02T12:00', '1.5')
+    ('1970-01-02 12:00', '1.5')
     """
     if not dated or not abs(value) < 1e8:  # days that no date can be made of
-        return f"{value:.15g}"
-    moment = np.datetime64(round(value * _MICROSECONDS_PER_DAY), "us")
-    return str(np.datetime_as_string(moment, unit="auto"))
+        return label_text(value)
+    return label_text(np.datetime64(round(value * _MICROSECONDS_PER_DAY), "us"))
 
 
 def phases(values: NDArray[np.float64], period: float | None) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2 import metrics
-from tparafac2.data import Labels
+from tparafac2.data import Labels, printable
 from tparafac2.result import observation
 
 if TYPE_CHECKING:
@@ -328,7 +328,7 @@ class Result:
         return to_html(self)
 
     def __repr__(self) -> str:
-        from tparafac2.result.summary import printable, size_text
+        from tparafac2.result.summary import size_text
 
         fit = f"explained variance {self.explained_variance:.4f}"
         ended = "converged" if self.converged else "not converged"

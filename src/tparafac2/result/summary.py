@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data import label_text, printable
 from tparafac2.result.agreement import ALIKE, SAME_OBJECTIVE, count_alike, count_same_objective
 from tparafac2.result.moments import gaps, timeline
 from tparafac2.result.record import Column, NormalisedFactors, Result
 
 _EVEN = 1e-6
 _SHOWN_COLUMNS = 3
-_LONGEST_LABEL = 30
 
 
 class ComponentFacts(NamedTuple):
@@ -177,17 +177,6 @@ def end_labels(result: Result) -> tuple[str, str]:
     return f"{unit}{label_text(result.labels.time[0])}", f"{unit}{label_text(result.labels.time[-1])}"
 
 
-def printable(text: object) -> str:
-    """Keep control characters, which could rewrite the user's terminal, out of what is shown.
-
-    Examples
-    --------
-    >>> printable("red: " + chr(27) + "[31m")
-    'red: ?[31m'
-    """
-    return "".join(letter if letter.isprintable() else "?" for letter in str(text))
-
-
 def _shares(normalised: NormalisedFactors) -> NDArray[np.float64]:
     strengths = np.linalg.norm(normalised.C, axis=0)
     total = strengths.sum()
@@ -199,20 +188,6 @@ def _largest_columns(pattern: NDArray[np.float64], labels: NDArray[Any] | None) 
     largest = [j for j in np.argsort(-sizes, kind="stable")[:_SHOWN_COLUMNS] if sizes[j] > 0]
     names = [f"column {j}" if labels is None else label_text(labels[j]) for j in largest]
     return ", ".join(f"{name} {pattern[j]:.2f}" for name, j in zip(names, largest)) or "none"
-
-
-def label_text(label: Any) -> str:
-    """Write a label for the terminal: dates without needless zeros, nothing too long.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> label_text(np.datetime64("2020-01-01T00:00:00")), label_text(3)
-    ('2020-01-01', '3')
-    """
-    is_date = isinstance(label, np.datetime64)
-    text = printable(np.datetime_as_string(label, unit="auto") if is_date else label)
-    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 3]}..."
 
 
 def _starts_text(starts: dict[str, Column]) -> str:
