@@ -193,6 +193,7 @@ RESULTS = [
     "objective_",
     "explained_variance_",
     "feasibility_gaps_",
+    "constraint_violations_",
     "converged_",
     "n_iter_",
     "status_",

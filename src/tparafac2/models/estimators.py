@@ -22,7 +22,7 @@ from tparafac2.models.model import Model
 from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
 from tparafac2.preparing import Prepared
-from tparafac2.result import NormalisedFactors, Result
+from tparafac2.result import Evaluation, NormalisedFactors, Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,6 +188,7 @@ by time, xarray.DataArray, Table, or Prepared
         self.objective_ = result.objective
         self.explained_variance_ = result.explained_variance
         self.feasibility_gaps_ = result.feasibility_gaps
+        self.constraint_violations_ = result.constraint_violations
         self.converged_ = result.converged
         self.n_iter_ = result.n_iter
         self.status_ = result.status
@@ -216,6 +217,20 @@ by time, xarray.DataArray, Table, or Prepared
         After "share" and "clr" these are shares within each row and time: totals were not fitted.
         """
         return self.result_.fitted_values()  # type: ignore[return-value]
+
+    def evaluate(self, X: Any, *, mask: Any = None, dims: Mapping[str, Hashable] | None = None) -> Evaluation:
+        """Objective, explained variance and violations once more, from the factors and the data alone.
+
+        Parameters
+        ----------
+        X, mask, dims
+            As in `fit`: the data of the fit, to check it, or others of the same shape.
+
+        Returns
+        -------
+        Evaluation
+        """
+        return self.result_.evaluate(X, mask=mask, dims=dims)
 
     def patterns_at(self, t: Any) -> "xr.DataArray":
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
@@ -310,8 +325,12 @@ class TParafac2(Decomposition):
         Patterns of the columns at each time.
     C_ : ndarray (K, R)
         Strengths at each time, not negative.
-    objective_, explained_variance_, feasibility_gaps_, converged_, n_iter_, status_, notes_, starts_, trace_
+    objective_, explained_variance_, converged_, n_iter_, status_, notes_, starts_, trace_
         How the fit went.
+    feasibility_gaps_ : dict
+        How far the last iterate was from its constraints, before the factors were made feasible.
+    constraint_violations_ : dict
+        How far the factors themselves are from each constraint: rounding, as a rule.
     observed_share_ : float
         Share of the entries that were observed.
     coverage_ : ndarray (K, J) or None

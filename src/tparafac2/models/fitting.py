@@ -3,11 +3,14 @@
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tparafac2 import __version__
 from tparafac2.data import (
     Compressed,
     DenseData,
@@ -24,8 +27,9 @@ from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.models.model import Model
 from tparafac2.models.notes import notes_on_components, notes_on_gaps, notes_on_starts, without_strength
 from tparafac2.models.timeline import all_times
-from tparafac2.penalties import asks_for, can_rotate, ignore_sign
-from tparafac2.result import Result
+from tparafac2.penalties import Quadratic, asks_for, can_rotate, ignore_sign
+from tparafac2.result import Method, Result, Terms
+from tparafac2.result.parameters import GIVEN_FACTORS
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem
 from tparafac2.starts import (
     ARRAYS_PER_START,
@@ -97,6 +101,7 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
         absorb=plan.settings.absorb,
     )
     _require_weights(problem)
+    _require_lasting_columns(problem)
     starts = _starts(given, data, model, plan, problem, compressed)
     progress = Progress(plan.progress)
     try:
@@ -106,7 +111,8 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
     choice = choose(runs, plan.settings, fixed_strengths=model.fixed_strengths)
     chosen = runs[choice.chosen]
     warning = _warning(chosen, choice, len(runs))
-    about = {**about, "warning": warning, "period": plan.period}
+    method = _method(plan, data, compressed, len(runs))
+    about = {**about, "warning": warning, "period": plan.period, "method": method}
     result = _package(intake, model, problem, compressed, chosen, choice, about)
     if warning:
         warnings.warn(warning, ConvergenceWarning, stacklevel=3)
@@ -141,6 +147,16 @@ def _require_weights(problem: Problem) -> None:
                 f"{problem.data.scale:.3g}, where 1 would leave nothing: lower smoothness, or the lambdas. "
                 "Only the product of the lambdas matters, so that one may be lowered and another raised."
             )
+
+
+def _require_lasting_columns(problem: Problem) -> None:
+    """Refuse columns that come and go where smoothness has an auxiliary, which would bridge them."""
+    comes_and_goes = isinstance(problem.data, IncompleteData) and problem.data.present is not None
+    if comes_and_goes and any(isinstance(term.penalty, Quadratic) for term in problem.b.splits):
+        raise ValueError(
+            "columns that come and go (bridge=False) are not for the smoothness of algorithm='paper', which "
+            "knows no such columns: use algorithm='fast', or bridge=True."
+        )
 
 
 def _given_starts(plan: Plan, intake: Intake) -> list[Start] | None:
@@ -270,7 +286,41 @@ def _package(
         observed_share=1.0 if intake.coverage is None else float(intake.coverage.mean()),
         coverage=intake.coverage,
         undetermined=undetermined,
+        present=_present(intake),
+        terms=_terms(model, intake),
+        method=replace(about["method"], algorithm=about["parameters"]["algorithm"]),
+        version=__version__,
     )
+
+
+def _terms(model: Model, intake: Intake) -> Terms:
+    A, B, C = map(tuple, model.penalties)
+    return Terms(A=A, B=B, C=C, scale=intake.data.scale, fixed_strengths=model.fixed_strengths)
+
+
+def _method(plan: Plan, data: SliceData, compressed: Compressed, n_starts: int) -> Method:
+    missing = "exact" if isinstance(data, ObservedData) else "em"
+    rows, columns = compressed.row_basis, compressed.column_basis
+    return Method(
+        settings=asdict(plan.settings),
+        missing=missing if isinstance(data, IncompleteData) else "complete",
+        compressed_rows=None if rows is None else rows.shape[1],
+        compressed_columns=None if columns is None else columns.shape[1],
+        dtype=data.dtype.name,
+        n_starts=n_starts,
+        init=plan.init if isinstance(plan.init, str) else GIVEN_FACTORS,
+        seed=int(plan.random_state) if isinstance(plan.random_state, Integral) else None,
+    )
+
+
+def _present(intake: Intake) -> NDArray[np.bool_] | None:
+    """Which columns there were at each of the user's times, where columns come and go."""
+    data = intake.data
+    if not isinstance(data, IncompleteData) or data.present is None:
+        return None
+    present = np.zeros((intake.n_times, data.shape[2]), dtype=bool)
+    present[list(intake.order)] = data.present
+    return present
 
 
 def _factors(

@@ -1,6 +1,14 @@
 """Penalties and constraints: what is asked of loadings, patterns and strengths beside the fit."""
 
-from tparafac2.penalties.abilities import Constraint, asks_for, can_rotate, ignore_sign, on_clock, rescaled
+from tparafac2.penalties.abilities import (
+    Constraint,
+    asks_for,
+    can_rotate,
+    ignore_sign,
+    on_clock,
+    rescaled,
+    violation,
+)
 from tparafac2.penalties.base import Bands, Penalty, Quadratic, missing_attributes
 from tparafac2.penalties.check import PenaltyError, check_penalty
 from tparafac2.penalties.terms import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness

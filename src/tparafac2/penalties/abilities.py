@@ -74,3 +74,23 @@ def rescaled(term: Penalty, state: Any, scale: FloatArray) -> Any:
     if state is None or not hasattr(term, "rescale_state"):
         return state
     return term.rescale_state(state, scale)
+
+
+def violation(term: Penalty, x: FloatArray) -> float | None:
+    """How far a factor is from the set that a term asks for, relative to its size; None if it is no set.
+
+    Terms that cannot say it themselves are asked for the nearest point of their set.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative, Ridge
+    >>> x = np.array([[4.0], [-1.0]])
+    >>> violation(NonNegative(), x), violation(Ridge(1.0), x)
+    (0.25, None)
+    """
+    if hasattr(term, "violation"):
+        return float(term.violation(x))
+    if term.degree != 0 and np.isfinite(term.value(x)):
+        return None
+    nearest, _ = term.prox(x, np.ones(len(x)))
+    return float(np.linalg.norm(x - nearest) / max(float(np.linalg.norm(x)), 1e-300))

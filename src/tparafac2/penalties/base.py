@@ -41,6 +41,8 @@ class Penalty(Protocol):
         The penalty for slices taken at these times (increasing; `period` is None or a number).
     ``rescale_state(state, scale)``
         The carried state after component r was multiplied by ``scale[r]``.
+    ``violation(x)``
+        For a constraint: how far ``x`` is from its set, relative to the size of ``x``; 0.0 on the set.
 
     See Also
     --------

@@ -84,6 +84,9 @@ def check_penalty(penalty: Penalty, shape: tuple[int, ...] = (4, 6, 3), seed: in
         _check_degree(probe, x, rng)
         if isinstance(penalty, Quadratic):
             _check_bands(penalty, probe.v)
+        if hasattr(penalty, "violation"):
+            for point in (probe.v, x):
+                _check_violation(penalty, point)
         for axis in getattr(penalty, "rotatable", ()):
             for point in (probe.v, x):
                 _check_rotation(penalty, point, axis, rng)
@@ -126,6 +129,14 @@ def _check_rotation(penalty: Penalty, x: FloatArray, axis: int, rng: np.random.G
             f"rotatable names axis {axis}, but the value changes by {gap:.2g} of itself when that axis is "
             "rotated: leave it out of rotatable.",
         )
+
+
+def _check_violation(penalty: Any, x: FloatArray) -> None:
+    """A violation is 0 on the set, and more than 0 outside."""
+    violation, outside = float(penalty.violation(x)), math.isinf(_value(penalty, x))
+    if not (violation > 0 if outside else 0 <= violation <= CLOSE):
+        where, wanted = ("outside", "more than 0") if outside else ("on", "0")
+        _fail(penalty, f"violation is {violation:.2g} at a point {where} the set: it must be {wanted} there.")
 
 
 def _check_clock(penalty: Penalty, shape: tuple[int, ...]) -> None:

@@ -173,8 +173,12 @@ class NonNegative:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if no entry is negative (relative to its component's largest), else inf."""
+        return _indicator(self.violation(x))
+
+    def violation(self, x: FloatArray) -> float:
+        """Give the size of the most negative entry, relative to its component's largest."""
         wide = np.asarray(x, dtype=np.float64)
-        return _indicator(bool((wide >= -FEASIBLE * proximal.component_sizes(wide)).all()))
+        return float(np.max(-wide / proximal.component_sizes(wide), initial=0.0))
 
     def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
         """Replace negative entries by zero."""
@@ -202,7 +206,11 @@ class Static:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all slices are equal, else inf."""
-        return _indicator(proximal.spread_over_slices(np.asarray(x, dtype=np.float64)) <= FEASIBLE)
+        return _indicator(self.violation(x))
+
+    def violation(self, x: FloatArray) -> float:
+        """Give the largest difference from the mean over time, relative to its component's largest entry."""
+        return proximal.spread_over_slices(np.asarray(x, dtype=np.float64))
 
     def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
         """Replace every slice by the weighted mean of all."""
@@ -238,8 +246,12 @@ class Parafac2:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all cross products are equal, else inf."""
+        return _indicator(self.violation(x))
+
+    def violation(self, x: FloatArray) -> float:
+        """Give the largest difference of a cross product from the mean, relative to its components' sizes."""
         _require_slices(x)
-        return _indicator(proximal.cross_product_spread(np.asarray(x, dtype=np.float64)) <= FEASIBLE)
+        return proximal.cross_product_spread(np.asarray(x, dtype=np.float64))
 
     def prox(
         self, v: FloatArray, rho: FloatArray, state: FloatArray | None = None
@@ -264,8 +276,8 @@ def _squared_norm(x: FloatArray) -> float:
     return float(np.sum(np.square(x, dtype=np.float64)))
 
 
-def _indicator(feasible: bool) -> float:
-    return 0.0 if feasible else math.inf
+def _indicator(violation: float) -> float:
+    return 0.0 if violation <= FEASIBLE else math.inf
 
 
 def _require_finite_nonnegative(owner: str, **parameters: object) -> None:

@@ -70,8 +70,8 @@ def dimensions(result: Result) -> dict[Mode, str]:
     return free_names(result.labels, fixed)
 
 
-def padded(patterns: FloatArray | Sequence[FloatArray]) -> FloatArray:
-    """Give patterns as one array (K, J, R), with NaN behind the end of narrower slices.
+def padded(patterns: FloatArray | Sequence[FloatArray], behind: float = np.nan) -> FloatArray:
+    """Give patterns as one array (K, J, R), with NaN (or else) behind the end of narrower slices.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def padded(patterns: FloatArray | Sequence[FloatArray]) -> FloatArray:
     if isinstance(patterns, np.ndarray):
         return patterns
     widest, rank = max(map(len, patterns)), patterns[0].shape[1]
-    whole = np.full((len(patterns), widest, rank), np.nan, dtype=np.result_type(*patterns))
+    whole = np.full((len(patterns), widest, rank), behind, dtype=np.result_type(*patterns))
     for target, piece in zip(whole, patterns):
         target[: len(piece)] = piece
     return whole

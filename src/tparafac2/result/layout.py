@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from tparafac2.data import MODES, Labels
 from tparafac2.result import parameters
 from tparafac2.result.dataset import padded
+from tparafac2.result.method import Method
 from tparafac2.result.record import Result
+from tparafac2.result.terms import Terms
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,12 +31,15 @@ _SIMPLE_FIELDS = (
     "feasibility_gaps",
     "notes",
 )
-_LATER_FIELDS = ("period", "observed_share", "preparation")  # files from before them have the defaults
+# Files from before these have the defaults.
+_LATER_FIELDS = ("period", "observed_share", "preparation", "version")
 _LATER_ARRAYS = {
     "times": ("time",),
     "coverage": ("time", "columns"),
     "undetermined": ("time", "component"),
+    "present": ("time", "columns"),
 }
+_RECORDS: dict[str, type[Terms] | type[Method]] = {"terms": Terms, "method": Method}
 
 
 def to_layout(result: Result) -> xr.Dataset:
@@ -70,6 +75,9 @@ def to_layout(result: Result) -> xr.Dataset:
     for name, column in result.starts.items():
         variables[f"start_{name}"] = ("start", *encode_array(column))
     facts = {name: getattr(result, name) for name in (*_SIMPLE_FIELDS, *_LATER_FIELDS)}
+    for name in _RECORDS:
+        if (record := getattr(result, name)) is not None:
+            facts[name] = record.to_record()
     facts |= {"names": result.labels.names, "trace": list(result.trace), "starts": list(result.starts)}
     attributes = {
         "content": CONTENT,
@@ -103,6 +111,12 @@ def from_layout(dataset: xr.Dataset) -> tuple[Result, dict[str, str]]:
         if f"{mode}_labels" in dataset.variables
     }
     later = {name: json.loads(dataset.attrs[name]) for name in _LATER_FIELDS if name in dataset.attrs}
+    later.setdefault("version", dataset.attrs["tparafac2_version"])  # before 0.2 who made it also wrote it
+    later |= {
+        name: kind.from_record(json.loads(dataset.attrs[name]))
+        for name, kind in _RECORDS.items()
+        if name in dataset.attrs
+    }
     later |= {name: decode_array(dataset[name]) for name in _LATER_ARRAYS if name in dataset.variables}
     given, lost = parameters.from_text(dataset.attrs["parameters"])
     result = Result(

@@ -3,10 +3,55 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+class Clock(NamedTuple):
+    """When the slices were taken, and in which order they were fitted.
+
+    Attributes
+    ----------
+    times : ndarray (K,)
+        Of all slices, in the user's order; 0, 1, 2, ... where there were none.
+    order : tuple of int
+        Which slices were fitted (those of which something was observed), in the order of time.
+    period : float, optional
+        Time goes round with this period.
+
+    Examples
+    --------
+    >>> Clock(np.array([0.0, 6.0, 2.0]), (0, 2, 1), period=24.0).gaps
+    array([ 2.,  4., 18.])
+    """
+
+    times: NDArray[np.float64]
+    order: tuple[int, ...]
+    period: float | None = None
+
+    @property
+    def gaps(self) -> NDArray[np.float64]:
+        """Times between the slices that were fitted; with a period also from the last to the first."""
+        fitted = self.times[list(self.order)]
+        closing = [] if self.period is None else [fitted[0] + self.period - fitted[-1]]
+        return np.append(np.diff(fitted), closing)
+
+
+def read_clock(
+    times: NDArray[np.float64] | None, coverage: NDArray[np.float64] | None, K: int, period: float | None
+) -> Clock:
+    """Tell when which slices were fitted: all of which something was observed, in the order of time.
+
+    Examples
+    --------
+    >>> read_clock(np.array([3.0, 1.0, 2.0]), np.array([[1.0], [0.5], [0.0]]), 3, None).order
+    (1, 0)
+    """
+    clock = np.arange(K, dtype=np.float64) if times is None else times
+    seen = np.ones(K, dtype=bool) if coverage is None else np.asarray(coverage.any(axis=1))
+    return Clock(clock, tuple(k for k in np.argsort(clock).tolist() if seen[k]), period)
 
 
 def settled_times(given: Any, K: int) -> NDArray[np.float64] | None:
@@ -75,13 +120,27 @@ def settled_undetermined(given: Any, shape: tuple[int, int]) -> NDArray[np.bool_
     >>> settled_undetermined([[True, False]], (1, 2))
     array([[ True, False]])
     """
+    return _flags("undetermined", given, shape, "(times x components)")
+
+
+def settled_present(given: Any, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+    """Give which columns there are at every time, (K, J) truth values, or None.
+
+    Examples
+    --------
+    >>> settled_present([[True, False]], (1, 2))
+    array([[ True, False]])
+    """
+    return _flags("present", given, shape, "(times x columns)")
+
+
+def _flags(name: str, given: Any, shape: tuple[int, int], hint: str) -> NDArray[np.bool_] | None:
     if given is None:
         return None
     array = np.asarray(given)
     if array.dtype != np.bool_ or array.shape != shape:
         raise ValueError(
-            f"undetermined must be truth values of shape {shape} (times x components); "
-            f"got shape {array.shape} of {array.dtype}."
+            f"{name} must be truth values of shape {shape} {hint}; got shape {array.shape} of {array.dtype}."
         )
     return array
 

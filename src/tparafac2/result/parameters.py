@@ -36,7 +36,7 @@ def to_text(parameters: Mapping[str, Any]) -> str:
     >>> to_text({"rank": 3, "init": (1.0, 2.0, 3.0)})
     '{"rank": 3, "init": "given factors"}'
     """
-    return json.dumps({name: _encode(_without_factors(name, value)) for name, value in parameters.items()})
+    return json.dumps({name: encode(_without_factors(name, value)) for name, value in parameters.items()})
 
 
 def from_text(text: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -62,45 +62,59 @@ def from_text(text: str) -> tuple[dict[str, Any], dict[str, str]]:
     stored = json.loads(text)
     if not isinstance(stored, dict):
         raise ValueError("the parameters are not a mapping")
-    return {name: _decode(value, name, lost) for name, value in stored.items()}, lost
+    return {name: decode(value, name, lost) for name, value in stored.items()}, lost
 
 
 def _without_factors(name: str, value: Any) -> Any:
     return value if name != "init" or value is None or isinstance(value, str) else GIVEN_FACTORS
 
 
-def _encode(value: Any) -> Any:
+def encode(value: Any) -> Any:
+    """Give a value in what JSON has, for `decode`.
+
+    Examples
+    --------
+    >>> encode(penalties.Ridge(0.5))
+    {'kind': 'penalty', 'class': 'Ridge', 'fields': {'strength': 0.5}}
+    """
     # Exact types: a subclass may carry more than its value, and NumPy's float64 is a float.
     if value is None or type(value) in (bool, int, float, str):
         return value
     if type(value) is list:
-        return [_encode(item) for item in value]
+        return [encode(item) for item in value]
     if type(value) is tuple:
-        return {"kind": "tuple", "items": [_encode(item) for item in value]}
+        return {"kind": "tuple", "items": [encode(item) for item in value]}
     if type(value) is dict and all(type(key) is str for key in value):
-        return {"kind": "mapping", "items": {key: _encode(item) for key, item in value.items()}}
+        return {"kind": "mapping", "items": {key: encode(item) for key, item in value.items()}}
     if isinstance(value, np.generic | np.ndarray) and _is_plain(value.dtype) and value.size <= _LARGEST_ARRAY:
         return _encode_array(np.asarray(value))
     if _penalty_class(type(value).__name__) is type(value):
-        fields = {item.name: _encode(getattr(value, item.name)) for item in dataclasses.fields(value)}
+        fields = {item.name: encode(getattr(value, item.name)) for item in dataclasses.fields(value)}
         return {"kind": "penalty", "class": type(value).__name__, "fields": fields}
     return {"kind": "text", "text": repr(value)}
 
 
-def _decode(stored: Any, place: str, lost: dict[str, str]) -> Any:
+def decode(stored: Any, place: str, lost: dict[str, str]) -> Any:
+    """Give the value that `encode` was given, or None and its repr in `lost`, under its place.
+
+    Examples
+    --------
+    >>> decode(encode((1, penalties.Static())), "here", {})
+    (1, Static())
+    """
     if isinstance(stored, list):
-        return [_decode(item, f"{place}[{i}]", lost) for i, item in enumerate(stored)]
+        return [decode(item, f"{place}[{i}]", lost) for i, item in enumerate(stored)]
     if not isinstance(stored, dict):
         return stored
     kind = stored["kind"]
     if kind == "tuple":
-        return tuple(_decode(stored["items"], place, lost))
+        return tuple(decode(stored["items"], place, lost))
     if kind == "mapping":
-        return {key: _decode(item, f"{place}[{key!r}]", lost) for key, item in stored["items"].items()}
+        return {key: decode(item, f"{place}[{key!r}]", lost) for key, item in stored["items"].items()}
     if kind == "array":
         return _decode_array(stored)
     if kind == "penalty" and (penalty := _penalty_class(stored["class"])) is not None:
-        return penalty(**{name: _decode(item, place, lost) for name, item in stored["fields"].items()})
+        return penalty(**{name: decode(item, place, lost) for name, item in stored["fields"].items()})
     lost[place] = str(stored.get("text", stored.get("class")))
     return None
 

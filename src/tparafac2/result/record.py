@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 from tparafac2 import metrics
 from tparafac2.data import Labels, printable
 from tparafac2.result import observation
+from tparafac2.result.method import Method
+from tparafac2.result.terms import Terms
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from tparafac2.result.evaluation import Evaluation
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Column: TypeAlias = NDArray[Any]
@@ -77,7 +81,8 @@ class Result:
     labels : Labels
         What the user calls rows, columns and times.
     feasibility_gaps : dict
-        For "A", "B" and "C": how far the factor was from its constraints.
+        For "A", "B" and "C": how far the iterate was from its constraints when the iterations ended, relative
+        to its size. The factors given back are made feasible after that: see `constraint_violations`.
     trace, starts : dict of str to 1-D ndarray
         Columns of two tables: one row per iteration of the chosen start, one row per start.
     notes : tuple of str
@@ -96,6 +101,15 @@ class Result:
         at that time. None: everything.
     undetermined : ndarray of bool (K, R), optional
         Patterns on which the data say nothing at that time: nothing was observed, or there is no strength.
+    present : ndarray of bool (K, J), optional
+        Which columns there were at every time, where columns come and go. None: all.
+    terms : Terms, optional
+        What was minimised beside the squared error: every term with all its parameters, and the norm of the
+        data. None: not known, as in files of version 0.1.
+    method : Method, optional
+        How it was computed. None: not known.
+    version : str, optional
+        Version of tparafac2 that made the fit.
 
     Examples
     --------
@@ -129,6 +143,10 @@ class Result:
     observed_share: float = 1.0
     coverage: NDArray[np.float64] | None = None
     undetermined: NDArray[np.bool_] | None = None
+    present: NDArray[np.bool_] | None = None
+    terms: Terms | None = None
+    method: Method | None = None
+    version: str | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -157,6 +175,7 @@ class Result:
             "times": observation.settled_times(self.times, K),
             "coverage": observation.settled_coverage(self.coverage, (K, J)),
             "undetermined": observation.settled_undetermined(self.undetermined, (K, self.rank)),
+            "present": observation.settled_present(self.present, (K, J)),
         }
         for name, array in fitting.items():
             object.__setattr__(self, name, array)
@@ -191,6 +210,66 @@ class Result:
             return self.undetermined
         size = np.abs(self.C)
         return np.asarray((size < _WEAK * size.max(axis=0)) | (size == 0))
+
+    @property
+    def clock(self) -> observation.Clock:
+        """When the slices were taken, in which order they were fitted, and the gaps between them."""
+        return observation.read_clock(self.times, self.coverage, len(self.C), self.period)
+
+    @property
+    def smoothness(self) -> float | None:
+        """The one knob that the penalties amount to, without dimension; None without smoothness in time.
+
+        It is told from the penalties, also where the lambdas were given. None where these are not known.
+        """
+        return None if self.terms is None else self.terms.smoothness
+
+    @property
+    def constraint_violations(self) -> dict[str, dict[str, float]] | None:
+        """How far the factors given back are from each constraint on them, relative to their size.
+
+        For "A", "B" and "C" by the name of the constraint: the spread of the cross products ``B_k' B_k`` over
+        time ("Parafac2"), the most negative entry ("NonNegative"), the spread of the patterns over time
+        ("Static"), or the distance to the nearest point of a set of your own. Slices of which nothing was
+        observed do not count. None where the constraints are not known.
+        """
+        from tparafac2.result.evaluation import violations_of
+
+        return violations_of(self)
+
+    def evaluate(self, X: Any, *, mask: Any = None, dims: Mapping[str, Hashable] | None = None) -> Evaluation:
+        """Compute what the fit reports once more, from the factors and the data alone.
+
+        A check of the solver, of a file, or of factors on other data of the same shape.
+
+        Parameters
+        ----------
+        X, mask, dims
+            As in `fit`; a `tparafac2.preparing.Prepared` where that was fitted.
+
+        Returns
+        -------
+        Evaluation
+            Objective, explained variance, squared error and violations of the constraints.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X cannot be fitted at all, is of another shape or preparation, or has other labels of the rows
+            or columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+        ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True,
+        ...                 n_iter=7)
+        >>> result.evaluate(np.full((2, 4, 3), 2.0)).squared_error
+        24.0
+        """
+        from tparafac2.result.evaluation import evaluate
+
+        return evaluate(self, X, mask=mask, dims=dims)
 
     def patterns_at(self, t: object) -> xr.DataArray:
         """Give the patterns at any time, also between the slices, with length 1 as in tables and pictures.

@@ -1,0 +1,140 @@
+"""What a fit reports, computed again from its factors and the data alone.
+
+A second way to the same numbers, which knows nothing of the solver: sums over the differences themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data import DenseData, IncompleteData, Intake, SliceData, take_in
+from tparafac2.preparing import Prepared, describe_record
+from tparafac2.result.dataset import padded
+from tparafac2.result.record import Result
+
+
+class Evaluation(NamedTuple):
+    """How well given factors describe data.
+
+    Attributes
+    ----------
+    objective : float or None
+        Squared error plus the values of all terms; None where these are not known: the result comes from a
+        file of version 0.1, or had a penalty of the user's own and was read from a file.
+    explained_variance : float
+        1 - squared_error / ||X||^2.
+    squared_error : float
+        Sum of squared differences, over what was observed.
+    constraint_violations : dict or None
+        For "A", "B" and "C", by constraint: how far the factor is from it, relative to its size. None where
+        the constraints are not known.
+
+    Examples
+    --------
+    >>> Evaluation(2.5, 0.9, 2.0, {"A": {}, "B": {}, "C": {"NonNegative": 0.0}}).objective
+    2.5
+    """
+
+    objective: float | None
+    explained_variance: float
+    squared_error: float
+    constraint_violations: dict[str, dict[str, float]] | None
+
+
+def evaluate(result: Result, X: Any, *, mask: Any, dims: Mapping[str, Hashable] | None) -> Evaluation:
+    """Evaluate the factors of a result on data; see `Result.evaluate`.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> X = tp.synthetic.easy(seed=0, shape=(20, 24, 6)).X
+    >>> result = tp.CP(rank=2, n_starts=2, random_state=0).fit(X).result_
+    >>> bool(abs(evaluate(result, X, mask=None, dims=None).objective / result.objective - 1) < 1e-9)
+    True
+    """
+    # When slices were taken matters to the terms alone, and these remember it.
+    intake = take_in(_as_prepared(result, X), dims=dims, mask=mask, times="even")
+    _require_data_of(result, intake)
+    data, seen = intake.data, list(intake.order)
+    share = _relative_error(data, result.A, (padded(result.B, 0.0) * result.C[:, None, :])[seen])
+    squared_error = share * data.scale**2
+    penalty = penalty_of(result)
+    return Evaluation(
+        None if penalty is None else squared_error + penalty,
+        1.0 - share,
+        squared_error,
+        violations_of(result),
+    )
+
+
+def penalty_of(result: Result) -> float | None:
+    """The values of all terms at the factors of a result; None where they are not known."""
+    if result.terms is None or result.terms.lost:
+        return None
+    order = list(result.clock.order)
+    present = None if result.present is None else result.present[order]
+    return result.terms.penalty(result.A, padded(result.B, 0.0)[order], result.C[order], present)
+
+
+def violations_of(result: Result) -> dict[str, dict[str, float]] | None:
+    """How far the factors of a result are from each constraint; None where these are not known."""
+    if result.terms is None:
+        return None
+    order = list(result.clock.order)
+    return result.terms.violations(result.A, padded(result.B, 0.0)[order], result.C[order])
+
+
+def _relative_error(data: SliceData, A: NDArray[Any], W: NDArray[np.float64]) -> float:
+    """Sum over k of ||X_k - A W_k'||^2, over what was observed, divided by ||X||^2."""
+    A = A / data.scale
+    if isinstance(data, DenseData | IncompleteData):
+        return sum(
+            float(np.nansum(np.square(data.values[:, k] - A @ W[k].T, dtype=np.float64)))
+            for k in range(data.shape[0])
+        )
+    return float(data.residual_sse(A.T[None], W.transpose(2, 0, 1)[None])[0])
+
+
+def _as_prepared(result: Result, X: Any) -> Any:
+    """The data themselves, if they were prepared as those of the fit."""
+    fitted = _preparation(result.preparation)
+    given = _preparation(X.as_dict() if isinstance(X, Prepared) else None)
+    if fitted != given:
+        raise ValueError(
+            f"the model was fitted to data of another preparation ({fitted}) than X ({given}): give X as "
+            "tparafac2.Preparation(...).apply(X), as for the fit."
+        )
+    return X.data if isinstance(X, Prepared) else X
+
+
+def _preparation(record: Mapping[str, Any] | None) -> str:
+    return (record and describe_record(record).rstrip(".")) or "none"
+
+
+def _require_data_of(result: Result, intake: Intake) -> None:
+    """Refuse data that cannot be those of the fit: of another shape, or with other labels."""
+    K, I, J = intake.n_times, *intake.data.shape[1:]
+    widths = intake.data.widths or (J,) * K
+    if result.shape[:2] != (K, I) or widths != result.widths:
+        raise ValueError(
+            f"X has {_size(K, I, widths)}, but the model was fitted to "
+            f"{_size(*result.shape[:2], result.widths)}: give the data of the fit."
+        )
+    for mode in ("rows", "columns"):
+        given, fitted = getattr(intake.labels, mode), getattr(result.labels, mode)
+        if given is not None and fitted is not None:
+            for here, there in zip(given, fitted):
+                if str(here) != str(there):
+                    raise ValueError(
+                        f"X has other labels of the {mode} than the data of the fit ({here!s:.60} where the "
+                        f"model has {there!s:.60}): give the same {mode} in the same order."
+                    )
+
+
+def _size(K: int, I: int, widths: tuple[int, ...]) -> str:
+    columns = f"{widths[0]}" if len(set(widths)) == 1 else f"{min(widths)} to {max(widths)}"
+    return f"{K} times, {I} rows and {columns} columns"

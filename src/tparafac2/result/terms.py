@@ -1,0 +1,187 @@
+"""What a fit minimised beside the squared error: the terms on every factor, as they were resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.penalties import (
+    Penalty,
+    Quadratic,
+    Ridge,
+    TemporalSmoothness,
+    asks_for,
+    violation,
+)
+from tparafac2.result import parameters
+
+
+@dataclass(frozen=True, repr=False)
+class LostTerm:
+    """A penalty of the user's own after its result was read from a file, which has only its name.
+
+    Parameters
+    ----------
+    text : str
+        How the penalty described itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LostTerm("Sparse(0.1)").value(np.ones((2, 1)))
+    Traceback (most recent call last):
+    ValueError: the penalty Sparse(0.1) is not one of this package: files keep its name only. Fit again to ...
+    """
+
+    text: str
+
+    degree: ClassVar[int | None] = None
+    exact: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        return self.text  # so that another file keeps the same
+
+    def value(self, x: NDArray[Any]) -> NoReturn:
+        """Say that it cannot be told."""
+        raise ValueError(
+            f"the penalty {self.text} is not one of this package: files keep its name only. "
+            "Fit again to have its value."
+        )
+
+    def prox(self, v: NDArray[Any], rho: NDArray[Any], state: Any = None) -> NoReturn:
+        """Say that it cannot be told."""
+        self.value(v)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """The terms of the objective, in the user's units: it is the squared error plus their values.
+
+    Attributes
+    ----------
+    A, B, C : tuples of penalties
+        Terms on loadings, patterns and strengths, with all their parameters; weights by the clock are for
+        the slices in the order of `Result.clock`.
+    scale : float
+        Norm ||X|| of what was observed.
+    fixed_strengths : bool
+        Whether the strengths were fixed to one.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative, Parafac2, Ridge, TemporalSmoothness
+    >>> terms = Terms(A=(Ridge(10.0),), B=(Parafac2(), TemporalSmoothness(10.0)),
+    ...               C=(Ridge(10.0), NonNegative()), scale=1000.0)
+    >>> terms.smoothness, terms.is_unique
+    (0.001, True)
+    """
+
+    A: tuple[Penalty, ...] = ()
+    B: tuple[Penalty, ...] = ()
+    C: tuple[Penalty, ...] = ()
+    scale: float = 1.0
+    fixed_strengths: bool = False
+
+    @property
+    def modes(self) -> dict[str, tuple[Penalty, ...]]:
+        """The terms by the letter of their factor."""
+        return {"A": self.A, "B": self.B, "C": self.C}
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Penalties of which only the name is known."""
+        return tuple(term.text for _, term in self._all() if isinstance(term, LostTerm))
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether components are determined, and not only their span."""
+        return not self.fixed_strengths or asks_for(self.A, "nonnegative")
+
+    @property
+    def smoothness(self) -> float | None:
+        """The one knob that the lambdas amount to, without dimension; None without smoothness in time.
+
+        (product of the n lambdas)^(1/n) / scale^(2 - 2/n), n = 3, or 2 where strengths are fixed.
+        """
+        smooth = sum(term.strength for term in self.B if isinstance(term, TemporalSmoothness))
+        norms = [self.A] if self.fixed_strengths else [self.A, self.C]
+        others = [sum(term.strength for term in terms if isinstance(term, Ridge)) for terms in norms]
+        lambdas = [smooth, *others]
+        if not all(lambdas):
+            return None
+        n = len(lambdas)
+        return float(np.prod([weight ** (1 / n) for weight in lambdas]) / self.scale ** (2 - 2 / n))
+
+    def penalty(
+        self,
+        A: NDArray[Any],
+        B: NDArray[Any],
+        C: NDArray[Any],
+        present: NDArray[np.bool_] | None = None,
+    ) -> float:
+        """Sum of the values of all terms; a constraint counts by its violation, beside the objective.
+
+        Parameters
+        ----------
+        A, B, C : ndarrays (I, R), (K, J, R), (K, R)
+            Of the slices that were fitted, in the order of time.
+        present : ndarray of bool (K, J), optional
+            Which columns there are: the changes to and from columns that are not there cost nothing.
+        """
+        modes = [(self.A, A), (self.B, B)] + ([] if self.fixed_strengths else [(self.C, C)])
+        total = sum(_value(term, x) for terms, x in modes for term in terms)
+        if present is not None:
+            total -= sum(_changes_of_absent(term, B, present) for term in self.B)
+        return float(total)
+
+    def violations(self, A: NDArray[Any], B: NDArray[Any], C: NDArray[Any]) -> dict[str, dict[str, float]]:
+        """For "A", "B" and "C": how far the factor is from each constraint on it, by its class."""
+        factors = {"A": A, "B": B, "C": C}
+        found: dict[str, dict[str, float]] = {mode: {} for mode in factors}
+        for mode, term in self._all():
+            with np.errstate(all="ignore"):  # a fit that went wrong may hold infinities
+                how_far = None if isinstance(term, LostTerm) else violation(term, factors[mode])
+            if how_far is not None:
+                name = type(term).__name__
+                found[mode][name] = max(how_far, found[mode].get(name, 0.0))
+        return found
+
+    def to_record(self) -> dict[str, Any]:
+        """Everything in plain values, for a file."""
+        kept = {mode: [parameters.encode(term) for term in terms] for mode, terms in self.modes.items()}
+        return kept | {"scale": self.scale, "fixed_strengths": self.fixed_strengths}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Terms:
+        """Read what `to_record` gave; a penalty that is not of this package becomes a `LostTerm`."""
+        terms = {mode: tuple(_read_term(kept) for kept in record[mode]) for mode in "ABC"}
+        return cls(**terms, scale=float(record["scale"]), fixed_strengths=bool(record["fixed_strengths"]))
+
+    def _all(self) -> Iterator[tuple[str, Penalty]]:
+        return ((mode, term) for mode, terms in self.modes.items() for term in terms)
+
+
+def _value(term: Penalty, x: NDArray[Any]) -> float:
+    value = 0.0 if term.degree == 0 else term.value(x)
+    return value if np.isfinite(value) else 0.0
+
+
+def _changes_of_absent(term: Penalty, B: NDArray[Any], present: NDArray[np.bool_]) -> float:
+    """What a term on changes in time charges for columns that are not there before or after the change."""
+    if not isinstance(term, Quadratic):
+        return 0.0
+    _, off, closing = term.bands(len(B))
+    weights = np.append(off, closing)[:, None]  # the first slice comes after the last
+    apart = ~(present & np.roll(present, -1, axis=0))
+    squares = np.square(np.roll(B, -1, axis=0) - B).sum(axis=2)
+    return float((weights * apart * squares).sum())
+
+
+def _read_term(kept: Any) -> Penalty:
+    lost: dict[str, str] = {}
+    term: Penalty | None = parameters.decode(kept, "term", lost)
+    return LostTerm(next(iter(lost.values()), "of an unknown kind")) if term is None else term
