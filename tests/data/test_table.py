@@ -192,7 +192,7 @@ def test_table_cannot_be_changed_and_hides_its_inside():
         table.present[0, 0] = False
     assert repr(table) == (
         "Table(rows='author', columns='word', time='year', values='n', absent='columns', "
-        "duplicates='error', top_columns=None)"
+        "duplicates='error', top_columns=None, top_by='total')"
     )
 
 

@@ -322,8 +322,8 @@ def test_unknown_option_and_options_of_tables_for_arrays(written, tmp_path):
     with pytest.raises(TypeError, match="no option 'absnet'"):
         read(written(HEADER), **ASKED, absnet="zero")
     np.save(tmp_path / "x.npy", np.ones((2, 3, 4)))
-    with pytest.raises(ValueError, match="top_columns=2 cannot be used here"):
-        read(tmp_path / "x.npy", axes="time,rows,columns", top_columns=2)
+    with pytest.raises(ValueError, match="duplicates='sum' cannot be used here"):
+        read(tmp_path / "x.npy", axes="time,rows,columns", duplicates="sum")
     assert read(tmp_path / "x.npy", axes="time,rows,columns", absent="zero").shape == (2, 3, 4)
 
 

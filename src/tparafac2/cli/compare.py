@@ -15,7 +15,7 @@ import typer
 from tparafac2.cli.errors import ExitCode, say
 from tparafac2.cli.modelling import FIT, MODEL_NAMES, SMOOTH, Fitting, make_model
 from tparafac2.cli.options import Several, several, takes
-from tparafac2.cli.source import Source, check_source, load
+from tparafac2.cli.source import Source, announce, check_source, load
 from tparafac2.cli.termination import Terminated
 from tparafac2.cli.wording import in_flags
 
@@ -86,8 +86,8 @@ def compare(request: Request) -> None:
     loaded = load(request)
     for model in models.values():
         model.check_settings(loaded.prepared.data.shape)
-    if not request.as_json and "table" in loaded.about:
-        typer.echo(loaded.about["table"], err=True)
+    if not request.as_json:
+        announce(loaded)
     lines = _finished(models, loaded.prepared, request.jobs)
     if not lines:
         raise KeyboardInterrupt("interrupted before the first of the models was fitted.")

@@ -15,7 +15,7 @@ import typer
 from tparafac2.cli.errors import ExitCode, say
 from tparafac2.cli.modelling import Fitting, ModelName, make_model
 from tparafac2.cli.options import takes
-from tparafac2.cli.source import Source, check_source, load
+from tparafac2.cli.source import Source, announce, check_source, load
 from tparafac2.cli.wording import in_flags
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 EXAMPLES = """Examples:
   tparafac2 fit words.csv --rows author --columns word --time year --values count --transform log1p --rank 3
   tparafac2 fit infants.npz --axes rows,columns,time --transform clr --pseudocount 0.5 --rank 3 --out gut
+  tparafac2 fit votes.csv --rows land --columns issue --time year --from 1990 --where "region=Africa,Asia"
   tparafac2 fit data.nc --rank 4 --model parafac2 --starts 20
 
 The folder has the page report.html, the model (model.nc), tables (CSV) and figures.
@@ -64,8 +65,8 @@ def fit(request: Request) -> None:
     out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-rank{request.rank}")
     check_folder(out, overwrite=request.overwrite)
     loaded = load(request)
-    if not request.as_json and "table" in loaded.about:
-        typer.echo(loaded.about["table"], err=True)
+    if not request.as_json:
+        announce(loaded)
     model.fit(loaded.prepared)
     about = {
         "title": f"Patterns in {request.file.name}",
@@ -117,7 +118,7 @@ def _as_json(model: Decomposition, folder: Path, about: Mapping[str, Any]) -> st
         "folder": str(folder),
         "page": str(folder / "report.html"),
         "model": str(folder / "model.nc"),
-        **{name: about[name] for name in ("data", "table", "preparation") if about.get(name)},
+        **{name: about[name] for name in ("data", "selection", "table", "preparation") if about.get(name)},
         "explained_variance": result.explained_variance,
         "objective": result.objective,
         "converged": result.converged,

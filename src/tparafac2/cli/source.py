@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -11,15 +12,16 @@ import typer
 from tparafac2.cli.wording import in_flags
 
 if TYPE_CHECKING:
-    from tparafac2.io import Preparation, Prepared
+    from tparafac2.io import Preparation, Prepared, Selection
 
 _DATA = "Data"
+_KEPT = "What is kept"
 _PREPARATION = "Preparation"
 
 
 @dataclass(frozen=True)
-class Source:
-    """What was said of the data on the command line."""
+class Part:
+    """Which data are meant, and what is kept of them."""
 
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Long table (.csv, .tsv, .parquet), .nc, .npz or .npy.")
@@ -48,6 +50,41 @@ class Source:
             metavar="A,B,C", help="Order of the axes of an array: rows,columns,time.", rich_help_panel=_DATA
         ),
     ] = None
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="TIME", help="First time that is kept, such as 1990.", rich_help_panel=_KEPT
+        ),
+    ] = None
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="TIME", help="Last time that is kept, such as 2020-06.", rich_help_panel=_KEPT
+        ),
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION",
+            help="Keep lines for which this holds: region=Africa,Asia or region!=Asia or count>=5 (also > < "
+            "<=), with any column of the table; of an array labels, with a dimension. May be repeated.",
+            rich_help_panel=_KEPT,
+        ),
+    ] = None
+    without_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B or FILE",
+            help="Columns to leave out; or a text file with one on each line, such as stop words.",
+            rich_help_panel=_KEPT,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Source(Part):
+    """What was said of the data on the command line."""
+
     absent: Annotated[
         Literal["zero", "missing", "columns", "rows"],
         typer.Option(
@@ -62,8 +99,12 @@ class Source:
         typer.Option(help="Several lines for one place.", rich_help_panel=_DATA),
     ] = "error"
     top_columns: Annotated[
-        int | None, typer.Option(metavar="N", help="Keep the N largest columns.", rich_help_panel=_DATA)
+        int | None, typer.Option(metavar="N", help="Keep the N largest columns.", rich_help_panel=_KEPT)
     ] = None
+    top_by: Annotated[
+        Literal["total", "time"],
+        typer.Option(help="Largest in total, or at the time when they are largest.", rich_help_panel=_KEPT),
+    ] = "total"
     transform: Annotated[
         str | None,
         typer.Option(
@@ -95,9 +136,12 @@ class Loaded(NamedTuple):
 
 def check_source(source: Source) -> None:
     """Refuse preparations that there are not, and a file that cannot be one with data, before it is read."""
+    from tparafac2.data.table import require_top
     from tparafac2.io.endings import require_file
 
     _preparation(source)
+    selection(source)
+    require_top(source.top_columns, source.top_by)
     require_file(source.file)
 
 
@@ -114,17 +158,40 @@ def load(source: Source) -> Loaded:
         time=source.time,
         values=source.values,
         axes=source.axes,
+        select=selection(source),
         absent=source.absent,
         duplicates=source.duplicates,
         top_columns=source.top_columns,
+        top_by=source.top_by,
     )
     prepared = preparation.apply(data)
     about: dict[str, Any] = {"data": str(source.file)}
     if isinstance(data, Table):
         about["table"] = in_flags(data.describe(), {"absent": "--absent"})
+    if prepared.selection:
+        about["selection"] = prepared.selection
     if prepared.describe():
         about["preparation"] = prepared.describe()
     return Loaded(prepared, about)
+
+
+def announce(loaded: Loaded) -> None:
+    """Say before the fit what was kept and what was assumed."""
+    for name in ("selection", "table"):
+        if name in loaded.about:
+            typer.echo(loaded.about[name], err=True)
+
+
+def selection(part: Part) -> Selection:
+    """What is to be kept; refused if that cannot be, before anything is read."""
+    from tparafac2.io import Selection
+
+    given = part.without_columns
+    left_out: Path | tuple[str, ...] = ()
+    if given is not None:
+        names = tuple(name.strip() for name in next(csv.reader([given], skipinitialspace=True), []))
+        left_out = Path(given) if Path(given).is_file() else names
+    return Selection(part.since, part.until, tuple(part.where or ()), left_out)
 
 
 def _preparation(source: Source) -> Preparation:

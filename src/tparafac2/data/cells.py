@@ -57,10 +57,17 @@ class Cells(NamedTuple):
         """Tell whether any value is NaN."""
         return bool(np.isnan(self.values).any())
 
-    def largest_columns(self, count: int, appearance: Positions) -> Positions:
-        """Find the columns with the largest sums of absolute values; among equals those that appear first."""
-        J = self.shape[2]
-        sizes = np.bincount(self.places % J, weights=np.abs(np.nan_to_num(self.values)), minlength=J)
+    def largest_columns(self, count: int, appearance: Positions, by: Literal["total", "time"]) -> Positions:
+        """Find the columns with the largest sums of absolute values; among equals those that appear first.
+
+        By "time" that is the sum at the time when it is largest.
+        """
+        K, I, J = self.shape
+        at = self.places // (I * J) * J if by == "time" else 0
+        n = K * J if by == "time" else J
+        weights = np.abs(np.nan_to_num(self.values))
+        sums = np.bincount(at + self.places % J, weights=weights, minlength=n)
+        sizes = sums.reshape(-1, J).max(axis=0)
         return np.sort(np.lexsort((appearance, -sizes))[:count])
 
     def only_columns(self, kept: Positions) -> Self:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 ORDER: tuple[Mode, Mode, Mode] = ("time", "rows", "columns")
+SELECTION = "tparafac2_selection"
+"""Attribute of an array that says what was kept of a larger one."""
+
 AXES: dict[Mode, int] = {mode: axis for axis, mode in enumerate(ORDER)}
 
 

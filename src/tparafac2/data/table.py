@@ -18,6 +18,7 @@ from tparafac2.data.times import hint_of_dates
 
 Absent: TypeAlias = Literal["zero", "missing", "columns", "rows"]
 Duplicates: TypeAlias = Literal["error", "sum", "mean"]
+TopBy: TypeAlias = Literal["total", "time"]
 
 _SPARSE_BELOW = 0.1
 _MOST_COMBINATIONS = np.iinfo(np.int64).max
@@ -52,6 +53,9 @@ class Table:
     top_columns : int, optional
         Keep this many columns, those with the largest sum of absolute values; of equal ones those that
         appear first. They stay in the order of their labels, and all rows and times are kept.
+    top_by : "total" or "time"
+        Whether the sum over all times decides, or that of the time when it is largest: a column that matters
+        for a while only is then kept, too.
 
     Attributes
     ----------
@@ -59,6 +63,8 @@ class Table:
         Of rows, columns and times; the dimensions are called as the columns of the frame.
     present : ndarray of bool (K, J), or None
         Which columns there are at each time, if absent is "columns".
+    selection : str
+        What was kept of a larger table, for the record; else nothing.
 
     Raises
     ------
@@ -90,6 +96,7 @@ class Table:
     absent: Absent = "zero"
     duplicates: Duplicates = "error"
     top_columns: int | None = None
+    top_by: TopBy = "total"
     labels: Labels = field(init=False, repr=False)
     present: NDArray[np.bool_] | None = field(init=False, repr=False)
     _cells: Cells = field(init=False, repr=False)
@@ -98,6 +105,7 @@ class Table:
     _n_columns: int = field(init=False, repr=False)
     _sampled: NDArray[np.bool_] | None = field(init=False, repr=False)
     _prepared: tuple[Any, ...] | None = field(init=False, repr=False)
+    selection: str = field(init=False, repr=False, default="")
 
     def __post_init__(self, frame: Any) -> None:
         self._require_options()
@@ -111,7 +119,7 @@ class Table:
         sampled = cells.sampled() if self.absent == "rows" else None  # by all columns, also those left out
         column_labels = columns.labels
         if self.top_columns is not None and self.top_columns < len(column_labels):
-            kept = cells.largest_columns(self.top_columns, columns.appearance)
+            kept = cells.largest_columns(self.top_columns, columns.appearance, self.top_by)
             cells, column_labels = cells.only_columns(kept), column_labels[kept]
         names: dict[Mode, str] = {
             "rows": str(self.rows),
@@ -204,6 +212,19 @@ class Table:
         other._keep(_prepared=tuple(slices))
         return other
 
+    def with_selection(self, selection: str) -> Self:
+        """Give the same table with a word on what was kept of a larger one.
+
+        Examples
+        --------
+        >>> table = Table({"r": [0, 1], "c": [0, 1], "t": [0, 1]}, rows="r", columns="c", time="t")
+        >>> table.with_selection("kept 2 of 9 lines").selection
+        'kept 2 of 9 lines'
+        """
+        other = copy.copy(self)
+        other._keep(selection=selection)
+        return other
+
     def describe(self) -> str:
         """Say in one sentence what was read and what was assumed."""
         K, I, J = self.shape
@@ -268,10 +289,7 @@ class Table:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
         if self.values is None and self.duplicates == "mean":
             raise ValueError("duplicates='mean' needs values=: without it lines are counted.")
-        if self.top_columns is not None and not _is_count(self.top_columns):
-            raise ValueError(
-                f"top_columns must be a whole number, at least 1, or None; got {self.top_columns!r}."
-            )
+        require_top(self.top_columns, self.top_by)
 
     def _joined(self, rows: Coded, columns: Coded, time: Coded, values: FloatArray) -> Cells:
         """Give one value to every combination that has lines."""
@@ -291,6 +309,16 @@ class Table:
                 "remove one of them, or say duplicates='sum' or duplicates='mean'."
             )
         return cells
+
+
+def require_top(top_columns: Any, top_by: Any) -> None:
+    """Refuse what is no number of columns, or no way to rank them."""
+    if top_columns is not None and not _is_count(top_columns):
+        raise ValueError(f"top_columns must be a whole number, at least 1, or None; got {top_columns!r}.")
+    if top_by not in get_args(TopBy):
+        raise ValueError(f"top_by must be one of {', '.join(map(repr, get_args(TopBy)))}; got {top_by!r}.")
+    if top_by != "total" and top_columns is None:
+        raise ValueError(f"top_by={top_by!r} needs top_columns=: say how many columns are kept.")
 
 
 def _product(shape: tuple[int, int, int]) -> int:

@@ -13,6 +13,16 @@ _EVEN = "even"
 _QUARTER = re.compile(r"(\d{4})[- ]?[Qq]([1-4])")
 _MONTH = r"((?:19|20)\d\d)(0[1-9]|1[0-2])"
 _DATES_AS_NUMBERS = {"months": re.compile(_MONTH), "days": re.compile(_MONTH + r"(0[1-9]|[12]\d|3[01])")}
+_UNITS = {
+    r"\d{4}": "Y",
+    r"\d{4}-\d{2}": "M",
+    _QUARTER.pattern: "Q",
+    r"\d{4}-?[Ww]\d{2}": "W",
+    r"\d{4}-\d{2}-\d{2}": "D",
+}
+"""Forms of dates, and how long what they say lasts."""
+
+_STEPS = {"Y": (12, "M"), "M": (1, "M"), "Q": (3, "M"), "W": (7, "D"), "D": (1, "D")}
 
 
 class TimeWeights(NamedTuple):
@@ -132,6 +142,49 @@ def times_of_one_kind(entries: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     readings = [(numbers, are_numbers), _dates(texts), _starts(texts, _quarter), _starts(texts, _week)]
     # What the table begins with tells which entry is the odd one.
     return max(readings, key=lambda reading: (_n_before_first_bad(reading[1]), np.count_nonzero(reading[1])))
+
+
+def span_of(bound: Any, *, dates: bool) -> tuple[Any, Any]:
+    """Give the first and the last moment of a time that was said: a year, a month and so on are all of it.
+
+    Parameters
+    ----------
+    bound : number, date, or text of one
+    dates : bool
+        Whether dates are meant, or numbers.
+
+    Raises
+    ------
+    ValueError
+        If it is of the other kind, or no time at all.
+
+    Examples
+    --------
+    >>> span_of("2020", dates=False)
+    (2020.0, 2020.0)
+    >>> [str(moment)[:10] for moment in span_of("2020-02", dates=True)]
+    ['2020-02-01', '2020-02-29']
+    """
+    text = str(bound).strip()
+    if not dates:
+        try:
+            number = float(text)
+        except ValueError:
+            raise ValueError(f"numbers, and {bound!r} is none.") from None
+        if not np.isfinite(number):
+            raise ValueError(f"numbers, and {bound!r} is none.")
+        return number, number
+    unit = next((unit for form, unit in _UNITS.items() if re.fullmatch(form, text)), None)
+    entry = f"{text}-01" if unit == "Y" else bound
+    times, usable = times_of_one_kind(np.array([entry], dtype=object))
+    if not usable.all() or times.dtype.kind != "M":
+        raise ValueError(f"dates, and {bound!r} is none: write it as 2024-12-31, 2024-12 or 2024.")
+    first = times[0].astype("datetime64[us]")
+    if unit is None:
+        return first, first
+    step, base = _STEPS[unit]
+    after = (first.astype(f"datetime64[{base}]") + step).astype("datetime64[us]")
+    return first, after - np.timedelta64(1, "us")
 
 
 def hint_of_dates(times: NDArray[Any]) -> str | None:

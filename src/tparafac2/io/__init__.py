@@ -6,6 +6,7 @@ from tparafac2.io.describing import describe
 from tparafac2.io.folders import check_folder
 from tparafac2.io.reading import read
 from tparafac2.io.results import require_figure_kinds, write_results
+from tparafac2.io.selecting import Selection
 from tparafac2.io.tables import tidy_tables
 from tparafac2.io.textfiles import TextLayout, text_layout
 from tparafac2.preparing import Preparation, Prepared, undo
@@ -13,6 +14,7 @@ from tparafac2.preparing import Preparation, Prepared, undo
 __all__ = [
     "Preparation",
     "Prepared",
+    "Selection",
     "TextLayout",
     "check_folder",
     "compare_models",

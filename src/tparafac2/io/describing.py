@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import shown
+from tparafac2.data.naming import SELECTION
 from tparafac2.data.times import times_of_one_kind
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (
@@ -25,23 +26,32 @@ from tparafac2.io.longtables import (
 )
 from tparafac2.io.netcdf import holds_model, open_netcdf
 from tparafac2.io.numpyfiles import OBJECTS, arrays_in
+from tparafac2.io.reading import read
+from tparafac2.io.selecting import Selection
 from tparafac2.io.textfiles import text_layout
 
 _EXAMPLES = 3
 
 
-def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+def describe(
+    path: str | os.PathLike[str], *, select: Selection | None = None, **names: Any
+) -> dict[str, Any]:
     """Say what a saved model or a data file holds.
 
     Parameters
     ----------
     path : path
         A file, or a folder with a model.nc.
+    select : Selection, optional
+        Of data: what is kept of them.
+    **names
+        `rows`, `columns`, `time`, `values` and `axes`, as in `read`, where a selection needs to know.
 
     Returns
     -------
     dict
-        `file`, `kind`, and either the `summary` of a model or the `contents` by name.
+        `file`, `kind`, and either the `summary` of a model or the `contents` by name; with a selection also
+        that.
 
     Raises
     ------
@@ -65,13 +75,33 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise IsADirectoryError(f"{str(source)!r} is a folder without a model.nc: give a file.")
         source = source / "model.nc"
     ending = require_file(source)
-    if ending == ".nc":
-        found = _netcdf(source)
-    elif ending in (".npy", ".npz"):
-        found = _numpy(source)
+    select, names = select or Selection(), {name: one for name, one in names.items() if one is not None}
+    if ending in (".nc", ".npy", ".npz"):
+        found = _selected(source, select, names) if select or names else _array(source, ending)
     else:
-        found = _parquet(source) if ending == ".parquet" else _text(source)
+        found = (_parquet if ending == ".parquet" else _text)(source, select, names)
     return {"file": str(source), **found}
+
+
+def _array(source: Path, ending: str) -> dict[str, Any]:
+    return _netcdf(source) if ending == ".nc" else _numpy(source)
+
+
+def _selected(source: Path, select: Selection, names: dict[str, Any]) -> dict[str, Any]:
+    array: Any = read(source, select=select, **names)
+    said = f"{array.dtype}, {_sizes(array.sizes.items())}"
+    contents = {str(array.name or "array"): said}
+    contents |= {str(dim): _column(array[dim].to_series()) for dim in array.dims if dim in array.coords}
+    kept = {"selection": array.attrs[SELECTION]} if SELECTION in array.attrs else {}
+    return {"kind": "array", **kept, "contents": contents}
+
+
+def _kept(select: Selection, frame: Any, names: dict[str, Any]) -> tuple[Any, dict[str, str]]:
+    """Which lines are kept, and what there is to say of it."""
+    if not select:
+        return np.ones(len(frame), dtype=bool), {}
+    mask = select.lines(frame, names)
+    return mask, {"selection": select.account({"lines": (int(mask.sum()), len(mask))})}
 
 
 def _netcdf(source: Path) -> dict[str, Any]:
@@ -97,24 +127,28 @@ def _numpy(source: Path) -> dict[str, Any]:
     return {"kind": "NumPy arrays", "contents": contents}
 
 
-def _text(source: Path) -> dict[str, Any]:
+def _text(source: Path, select: Selection, names: dict[str, Any]) -> dict[str, Any]:
     layout = text_layout(source)
+    told_apart = _told_apart(layout.columns[: layout.n_needed])
     with told_of(source, layout):
+        select.require_columns(layout.columns, names)
         frame = text_columns(source, layout, range(layout.n_needed))
-    contents = {
-        name: _column(plain_labels(frame[place]), may_be_numbers=True)
-        for place, name in enumerate(_told_apart(layout.columns[: layout.n_needed]))
-    }
-    kind = f"long table of {len(frame):,} lines, columns separated by {layout.separator}"
-    return {"kind": kind, "contents": contents}
+        frame = frame.rename(columns=dict(enumerate(told_apart))).apply(plain_labels)
+        mask, kept = _kept(select, frame, names)
+    contents = {name: _column(frame[name][mask], may_be_numbers=True) for name in told_apart}
+    kind = f"long table of {mask.sum():,} lines, columns separated by {layout.separator}"
+    return {"kind": kind, **kept, "contents": contents}
 
 
-def _parquet(source: Path) -> dict[str, Any]:
-    n_rows, contents = 0, {}
-    for name in parquet_columns(source):  # one at a time: all of them might not fit in memory
-        column = parquet_frame(source, [name])[name]
-        n_rows, contents[name] = len(column), _column(column)
-    return {"kind": f"long table of {n_rows:,} rows (Parquet)", "contents": contents}
+def _parquet(source: Path, select: Selection, names: dict[str, Any]) -> dict[str, Any]:
+    columns = parquet_columns(source)
+    with told_of(source, None):
+        compared = [*select.require_columns(columns, names), *names.values()]
+        mask, kept = _kept(select, parquet_frame(source, dict.fromkeys(compared or columns[:1])), names)
+    contents = {}
+    for name in columns:  # one at a time: all of them might not fit in memory
+        contents[name] = _column(parquet_frame(source, [name])[name][mask])
+    return {"kind": f"long table of {mask.sum():,} rows (Parquet)", **kept, "contents": contents}
 
 
 def _column(column: Any, may_be_numbers: bool = False) -> str:

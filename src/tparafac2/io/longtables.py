@@ -10,17 +10,20 @@ from typing import Any, TextIO, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Table, shown
+from tparafac2.data import MODES, Table, shown
 from tparafac2.data.lines import as_frame
-from tparafac2.data.table import Absent, Duplicates
+from tparafac2.data.table import Absent, Duplicates, TopBy
+from tparafac2.io.conditions import MISSING_TEXTS
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.formulas import unguarded
+from tparafac2.io.selecting import Selection
 from tparafac2.io.textfiles import TextLayout, first_short, line_of, opened_text, records, text_layout
 
 Columns: TypeAlias = Mapping[str, str]
 """Names of columns, by what they are for: rows, columns, time, values."""
 
-MISSING_VALUES = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"]
+MISSING_VALUES = list(MISSING_TEXTS)
+_EVERYTHING = Selection()
 _TRUTHS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 _LINES_NAMED = re.compile(r"^line (\d+)(?: repeats line (\d+))?")
 
@@ -31,9 +34,12 @@ class TableOptions(TypedDict, total=False):
     absent: Absent
     duplicates: Duplicates
     top_columns: int | None
+    top_by: TopBy
 
 
-def read_text_table(path: Path, asked: Columns, options: TableOptions) -> Table:
+def read_text_table(
+    path: Path, asked: Columns, options: TableOptions, select: Selection = _EVERYTHING
+) -> Table:
     """Read a CSV file or its like, in which labels are text unless all of them are plain numbers.
 
     Parameters
@@ -42,6 +48,7 @@ def read_text_table(path: Path, asked: Columns, options: TableOptions) -> Table:
     asked : mapping
         Names of columns, by what they are for.
     options : dict
+    select : Selection, optional
 
     Examples
     --------
@@ -53,19 +60,25 @@ def read_text_table(path: Path, asked: Columns, options: TableOptions) -> Table:
     >>> labels.rows.tolist(), labels.columns.tolist()
     (['007', '042'], [1, 2])
     """
-    layout = text_layout(path, asked.values())
+    compared = [condition.name for condition in select.conditions]
+    layout = text_layout(path, [*asked.values(), *compared])
     with told_of(path, layout):
         _require_columns(layout.columns, asked)
-        return _tabulated(_parsed(path, layout, asked), asked, options)
+        select.require_columns(layout.columns, asked)
+        frame = _parsed(path, layout, asked, compared)
+    return _tabulated(path, layout, frame, asked, options, select)
 
 
-def read_parquet_table(path: Path, asked: Columns, options: TableOptions) -> Table:
+def read_parquet_table(
+    path: Path, asked: Columns, options: TableOptions, select: Selection = _EVERYTHING
+) -> Table:
     """Read a Parquet file; labels are of the type that they have there."""
     with told_of(path, None):
-        _require_columns(parquet_columns(path), asked)
-    frame = parquet_frame(path, asked.values())
-    with told_of(path, None):
-        return _tabulated(frame, asked, options)
+        names = parquet_columns(path)
+        _require_columns(names, asked)
+        compared = select.require_columns(names, asked)
+    frame = parquet_frame(path, dict.fromkeys([*asked.values(), *compared]))
+    return _tabulated(path, None, frame, asked, options, select)
 
 
 def parquet_columns(path: Path) -> list[str]:
@@ -138,15 +151,33 @@ def _as_before_writing(labels: Any) -> Any:
     return texts.map(changed).where(texts.isin(changed), texts).astype("category")
 
 
-def _tabulated(frame: Any, asked: Columns, options: TableOptions) -> Table:
-    return Table(
-        frame,
-        rows=asked["rows"],
-        columns=asked["columns"],
-        time=asked["time"],
-        values=asked.get("values"),
-        **options,
-    )
+def _tabulated(
+    path: Path,
+    layout: TextLayout | None,
+    frame: Any,
+    asked: Columns,
+    options: TableOptions,
+    select: Selection,
+) -> Table:
+    kept, account = None, ""
+    if select:
+        with told_of(path, layout):
+            mask = select.lines(frame, asked)
+        kept, before = np.flatnonzero(mask), frame
+        frame = frame[mask].reset_index(drop=True)
+        sizes = {"lines": (len(frame), len(before))}
+        sizes |= {mode: (frame[asked[mode]].nunique(), before[asked[mode]].nunique()) for mode in MODES}
+        account = select.account(sizes)
+    with told_of(path, layout, kept):
+        table = Table(
+            frame,
+            rows=asked["rows"],
+            columns=asked["columns"],
+            time=asked["time"],
+            values=asked.get("values"),
+            **options,
+        )
+    return table.with_selection(account)
 
 
 def _require_columns(names: Any, asked: Columns) -> None:
@@ -165,12 +196,15 @@ def _parquet_reader(path: Path) -> Any:
         ) from error
 
 
-def _parsed(path: Path, layout: TextLayout, asked: Columns) -> Any:
-    places = {layout.columns.index(name): name for name in asked.values()}
+def _parsed(path: Path, layout: TextLayout, asked: Columns, compared: Iterable[str]) -> Any:
+    others = set(compared) - set(asked.values())
+    places = {layout.columns.index(name): name for name in [*asked.values(), *sorted(others)]}
     values = layout.columns.index(asked["values"]) if "values" in asked else None
     frame = text_columns(path, layout, places, values).rename(columns=places)
     for role, name in asked.items():
         frame[name] = as_numbers(frame[name]) if role == "values" else plain_labels(frame[name])
+    for name in others:
+        frame[name] = plain_labels(frame[name])
     return frame
 
 
@@ -237,10 +271,11 @@ def plain_labels(column: Any) -> Any:
 
 
 @contextmanager
-def told_of(path: Path, layout: TextLayout | None) -> Iterator[None]:
+def told_of(path: Path, layout: TextLayout | None, kept: NDArray[np.intp] | None = None) -> Iterator[None]:
     """Sentences of what is wrong with a table name the file, and lines as an editor counts them.
 
-    Files that have no lines (`layout` is None) have rows, from 1.
+    Files that have no lines (`layout` is None) have rows, from 1. If some lines only were kept, `kept` says
+    where they stood.
     """
     try:
         yield
@@ -254,6 +289,7 @@ def told_of(path: Path, layout: TextLayout | None) -> Iterator[None]:
             sentence = f"{path.name!r}{apart}: {said}"
         else:
             positions = [int(number) - 2 for number in named.groups() if number]
+            positions = positions if kept is None else [int(kept[position]) for position in positions]
             if layout is None:
                 places = [f"row {position + 1}" for position in positions]
             else:

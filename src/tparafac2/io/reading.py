@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tparafac2.data import MODES, Table, listed, shown
+from tparafac2.data.table import require_top
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (
     Columns,
@@ -18,12 +19,19 @@ from tparafac2.io.longtables import (
 )
 from tparafac2.io.netcdf import read_netcdf
 from tparafac2.io.numpyfiles import read_numpy
+from tparafac2.io.selecting import Selection, top_columns
 from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_DEFAULTS: Mapping[str, Any] = {"absent": "zero", "duplicates": "error", "top_columns": None}
+_DEFAULTS: Mapping[str, Any] = {
+    "absent": "zero",
+    "duplicates": "error",
+    "top_columns": None,
+    "top_by": "total",
+}
+_OF_TABLES = ("absent", "duplicates")
 
 
 def read(
@@ -34,6 +42,7 @@ def read(
     time: str | None = None,
     values: str | None = None,
     axes: str | Sequence[str] | None = None,
+    select: Selection | None = None,
     **options: Unpack[TableOptions],
 ) -> Table | xr.DataArray:
     """Read data for a fit.
@@ -54,8 +63,10 @@ def read(
     axes : str, or sequence of str
         For .npz and .npy: what the dimensions are, for example "rows,columns,time" or ("time", "rows",
         "columns").
+    select : Selection, optional
+        What is kept: times, lines or labels that fulfil conditions, columns that are not left out.
     **options
-        For long tables, `absent`, `duplicates` and `top_columns`, as in `Table`.
+        `top_columns` and `top_by`, as in `Table`; for long tables also `absent` and `duplicates`.
 
     Returns
     -------
@@ -85,6 +96,8 @@ def read(
     unknown = [name for name in options if name not in _DEFAULTS]
     if unknown:
         raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(_DEFAULTS)}.")
+    select = select or Selection()
+    require_top(options.get("top_columns"), options.get("top_by", "total"))
     source = Path(path)
     ending = require_file(source)
     asked = {"rows": rows, "columns": columns, "time": time, "values": values}
@@ -92,14 +105,19 @@ def read(
         _refuse("axes", axes, None, f"{source.name!r} is a long table: leave it out.")
         is_parquet = ending == ".parquet"
         complete = _complete(source, asked, is_parquet)
-        return (read_parquet_table if is_parquet else read_text_table)(source, complete, options)
-    for name, default in _DEFAULTS.items():
+        return (read_parquet_table if is_parquet else read_text_table)(source, complete, options, select)
+    for name in _OF_TABLES:
+        default = _DEFAULTS[name]
         _refuse(name, options.get(name, default), default, f"{source.name!r} is no long table: leave it out.")
     names = {mode: found for mode in MODES if (found := asked[mode]) is not None}
     if ending == ".nc":
         _refuse("axes", axes, None, "netCDF files name their dimensions: say rows=, columns= and time=.")
-        return read_netcdf(source, names, values)
-    return read_numpy(source, names, values, axes)
+        array = read_netcdf(source, names, values)
+    else:
+        array = read_numpy(source, names, values, axes)
+    array = select.of_array(source.name, array) if select else array
+    count = options.get("top_columns")
+    return array if count is None else top_columns(array, count, options.get("top_by", "total"))
 
 
 def _refuse(name: str, value: object, default: object, reason: str) -> None:

@@ -21,7 +21,7 @@ from tparafac2.models.conventions import Estimator
 from tparafac2.models.model import Model
 from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
-from tparafac2.preparing import Prepared
+from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import Evaluation, NormalisedFactors, Result
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ by time, xarray.DataArray, Table, or Prepared
         check_common(self)
         asked = self._asked()
         preparation = None
+        X = as_prepared(X)
         if isinstance(X, Prepared):
             X, preparation = X.data, X.as_dict()
         intake = take_in(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from tparafac2.data import MODES, FloatArray, Labels, Mode, Table, require_memory
 from tparafac2.data.checks import require_numbers, require_stack
 from tparafac2.data.dimensions import resolve_dims
-from tparafac2.data.naming import AXES, ORDER, dated_dims, labels_of, named_array
+from tparafac2.data.naming import AXES, ORDER, SELECTION, dated_dims, labels_of, named_array
 from tparafac2.preparing.centring import deviations, largest, means, spread_out
 from tparafac2.preparing.transforms import (
     Transform,
@@ -122,8 +122,10 @@ class Preparation:
             If sparse slices had to be made dense, and would not fit.
         """
         if isinstance(X, Table) and self == Preparation():
-            return Prepared(self, X)
-        given = _take(X, dims)
+            return Prepared(self, X, selection=selection_of(X))
+        return replace(self._applied(_take(X, dims)), selection=selection_of(X))
+
+    def _applied(self, given: _Given) -> Prepared:
         steps = transform_steps(self.transform)
         stays_sparse = "clr" not in steps and self.center is None and self.scale is None
         if given.is_sparse and stays_sparse:
@@ -174,6 +176,8 @@ class Prepared:
         Means that were taken off, and standard deviations that were divided by.
     n_empty : int
         For how many rows at a time there was nothing to take shares of.
+    selection : str
+        What was kept of larger data, for the record.
     """
 
     preparation: Preparation
@@ -181,6 +185,7 @@ class Prepared:
     centers: FloatArray | None = None
     scales: FloatArray | None = None
     n_empty: int = 0
+    selection: str = ""
 
     def undo(self, fitted: np.typing.ArrayLike) -> FloatArray:
         """Give fitted values in the units of the data; see `undo`.
@@ -210,7 +215,20 @@ class Prepared:
         return self.preparation.as_dict() | {
             "centers": None if self.centers is None else self.centers.tolist(),
             "scales": None if self.scales is None else self.scales.tolist(),
+            "selection": self.selection,
         }
+
+
+def selection_of(X: Any) -> str:
+    """Tell what was kept of larger data, of which these are a part, as `read` notes it."""
+    said = X.selection if isinstance(X, Table) else getattr(X, "attrs", {}).get(SELECTION, "")
+    return said if isinstance(said, str) else ""
+
+
+def as_prepared(X: Any) -> Any:
+    """Data with what is to be recorded of how they came about, if there is anything; else as they are."""
+    selection = "" if isinstance(X, Prepared) else selection_of(X)
+    return Prepared(Preparation(), X, selection=selection) if selection else X
 
 
 def describe_record(record: Mapping[str, Any]) -> str:
@@ -222,7 +240,9 @@ def describe_record(record: Mapping[str, Any]) -> str:
     >>> describe_record(Preparation("sqrt").apply(np.ones((2, 1, 1))).as_dict())
     'square root of every value.'
     """
-    return Preparation(*(record[name] for name in ("transform", "pseudocount", "center", "scale"))).describe()
+    done = Preparation(*(record[name] for name in ("transform", "pseudocount", "center", "scale"))).describe()
+    kept = record.get("selection", "")  # files from before it do not have it
+    return f"{kept}; {done}" if kept and done else f"{kept}." if kept else done
 
 
 def undo(record: Mapping[str, Any], fitted: np.typing.ArrayLike) -> FloatArray:

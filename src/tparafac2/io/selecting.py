@@ -1,0 +1,242 @@
+"""Which lines of a table, or labels of an array, are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.data import listed, shown
+from tparafac2.data.dimensions import resolve_dims
+from tparafac2.data.labels import MODES, Mode
+from tparafac2.data.naming import AXES, SELECTION, dated_dims
+from tparafac2.data.times import span_of
+from tparafac2.io.choosing import nearest
+from tparafac2.io.conditions import Condition, Mask, read_condition
+from tparafac2.io.textfiles import SHOWN_COLUMNS
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_MANY = {"time": "times"}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is kept of data, for `read`.
+
+    Parameters
+    ----------
+    since, until : number, date, or text of one, optional
+        The first and the last time that is kept. Of dates, ``2020`` is the whole year, ``2020-05`` the whole
+        month, ``2020Q2`` and ``2020-W18`` the quarter and the week.
+    where : str, or sequence of str
+        Comparisons that all have to hold, such as ``region=Africa,Asia``, ``region!=Asia`` or ``count>=5``.
+        In a long table they name any of its columns, of an array a dimension, whose labels are compared. What
+        is missing fulfils none.
+    without_columns : sequence of labels, or Path
+        Columns that are left out, each of which must be there; or a text file with one on each line, such as
+        a list of stop words, of which at least one must be there.
+
+    Examples
+    --------
+    >>> Selection(since=1990, where="region=Africa").describe()
+    'since 1990, where region=Africa'
+    >>> Selection(since=1990, until=1980)
+    Traceback (most recent call last):
+    ValueError: since=1990 comes after until=1980: nothing lies between.
+    """
+
+    since: Any = None
+    until: Any = None
+    where: str | Sequence[str] = ()
+    without_columns: Sequence[Any] | Path = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.without_columns, str):
+            raise TypeError(
+                f"without_columns must be a sequence of labels, or a Path; got {self.without_columns!r}."
+            )
+        _ = self.conditions
+        bounds = {name: bound for name in ("since", "until") if (bound := getattr(self, name)) is not None}
+        spans = _spans(bounds)
+        if len(spans) == 2 and spans[0][0] > spans[1][1]:
+            raise ValueError(f"since={self.since!r} comes after until={self.until!r}: nothing lies between.")
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """The comparisons of `where`."""
+        texts = [self.where] if isinstance(self.where, str) else self.where
+        return [read_condition(text) for text in texts]
+
+    def __bool__(self) -> bool:
+        return self != Selection()
+
+    def describe(self) -> str:
+        """Say what is kept, in the user's words."""
+        parts = [
+            f"{name} {value}"
+            for name, value in (("since", self.since), ("until", self.until))
+            if value is not None
+        ]
+        parts += [f"where {condition.said[7:-1]}" for condition in self.conditions]
+        if isinstance(self.without_columns, Path):
+            parts.append(f"without the columns in {str(self.without_columns)!r}")
+        elif n := len(self.without_columns):
+            parts.append(f"without {n:,} column{'s' if n > 1 else ''}")
+        return ", ".join(parts)
+
+    def require_columns(self, names: Iterable[str], asked: Mapping[str, str]) -> list[str]:
+        """Names of the columns of a long table that are compared; those that it does not have are refused."""
+        known = {str(name): None for name in names}
+        for condition in self.conditions:
+            if condition.name not in known:
+                raise ValueError(
+                    f"{condition.said}: {condition.name!r} is not a column of the table"
+                    f"{nearest(condition.name, known)} It has {listed(map(shown, known), SHOWN_COLUMNS)}."
+                )
+        for given, mode in ((self._bounds, "time"), (len(self._left_out()), "columns")):
+            if given and mode not in asked:
+                raise ValueError(f"{mode}= must say which column has the {_MANY.get(mode, mode)}.")
+        return [condition.name for condition in self.conditions]
+
+    def lines(self, frame: Any, asked: Mapping[str, str]) -> Mask:
+        """Tell which lines of a long table are kept.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        asked : mapping
+            Names of columns, by what they are for.
+        """
+        import pandas as pd
+
+        kept = np.ones(len(frame), dtype=bool)
+        for condition in [*self.conditions, *self._bounding(asked.get("time", "time"))]:
+            codes, labels = pd.factorize(frame[condition.name])
+            kept &= np.append(condition.of(np.asarray(labels)), False)[codes]
+        if len(self._left_out()):
+            codes, labels = pd.factorize(frame[asked["columns"]])
+            kept &= np.append(self._stays(np.asarray(labels)), True)[codes]
+        if not kept.any():
+            raise ValueError(f"nothing is left {self.describe()}: keep more.")
+        return kept
+
+    def of_array(self, file: str, array: xr.DataArray) -> xr.DataArray:
+        """Keep what is asked for of an array, which then says so in an attribute."""
+        dims = resolve_dims(array.dims, None, dated_dims(array))
+        kept = {mode: np.ones(array.sizes[dim], dtype=bool) for mode, dim in dims.items()}
+        modes: dict[str, Mode] = {str(dim): mode for mode, dim in dims.items()} | {one: one for one in MODES}
+        for condition in [*self.conditions, *self._bounding(str(dims["time"]))]:
+            if condition.name not in modes:
+                raise ValueError(
+                    f"{condition.said}: {condition.name!r} is not a dimension of {file!r}"
+                    f"{nearest(condition.name, modes)} It has {', '.join(map(repr, map(str, array.dims)))}."
+                )
+            mode = modes[condition.name]
+            kept[mode] &= condition.of(_labels(file, array, dims[mode], mode))
+        if len(self._left_out()):
+            kept["columns"] &= self._stays(_labels(file, array, dims["columns"], "columns"))
+        counts = {mode: int(mask.sum()) for mode, mask in kept.items()}
+        for mode, least in (("rows", 1), ("columns", 1), ("time", 2)):
+            if counts[mode] < least:
+                left = "no" if not counts[mode] else "one"
+                what = _MANY.get(mode, mode) if not counts[mode] else mode
+                raise ValueError(f"{file!r}: {left} {what} left {self.describe()}: keep more.")
+        chosen = array.isel({dims[mode]: np.flatnonzero(mask) for mode, mask in kept.items()})
+        sizes = {str(mode): (counts[mode], len(mask)) for mode, mask in kept.items()}
+        return chosen.assign_attrs({SELECTION: self.account(sizes)})
+
+    def account(self, sizes: Mapping[str, tuple[int, int]]) -> str:
+        """Say how many were kept of how many."""
+        parts = [
+            f"{now:,} of {before:,} {_MANY.get(what, what)}"
+            for what, (now, before) in sizes.items()
+            if now < before
+        ]
+        return f"kept {', '.join(parts) or 'everything'} ({self.describe()})"
+
+    @property
+    def _bounds(self) -> bool:
+        return self.since is not None or self.until is not None
+
+    def _bounding(self, name: str) -> list[Condition]:
+        return [
+            Condition(name, sign, (bound,), f"{said}={bound!r}")
+            for said, bound, sign in (("since", self.since, ">="), ("until", self.until, "<="))
+            if bound is not None
+        ]
+
+    def _left_out(self) -> list[str]:
+        if not isinstance(self.without_columns, Path):
+            return [str(label) for label in self.without_columns]
+        lines = self.without_columns.read_text(encoding="utf-8-sig").splitlines()
+        names = [line.strip() for line in lines if line.strip()]
+        if not names:
+            raise ValueError(f"{str(self.without_columns)!r} names no column: write one on each line.")
+        return names
+
+    def _stays(self, labels: NDArray[Any]) -> Mask:
+        texts = {_text(label): None for label in labels}
+        names = self._left_out()
+        unknown = [name for name in names if name not in texts]
+        if unknown and (len(unknown) == len(names) or not isinstance(self.without_columns, Path)):
+            raise ValueError(
+                f"without_columns: there is no column {unknown[0]!r}{nearest(unknown[0], texts)}"
+            )
+        gone = set(names)
+        return np.array([_text(label) not in gone for label in labels], dtype=bool)
+
+
+def top_columns(array: xr.DataArray, count: int, by: str) -> xr.DataArray:
+    """Keep the largest columns of an array, as `Table` does of a long table.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> X = xr.DataArray([[[1.0, 0.0, 2.0]], [[1.0, 5.0, 2.0]]], dims=("time", "rows", "columns"))
+    >>> top_columns(X, 1, "time").values.ravel(), top_columns(X, 2, "total").sizes["columns"]
+    (array([0., 5.]), 2)
+    """
+    dims = resolve_dims(array.dims, None, dated_dims(array))
+    J = array.sizes[dims["columns"]]
+    if count >= J:
+        return array
+    per_time = np.nansum(np.abs(array.values), axis=AXES["rows"])
+    sizes = per_time.sum(axis=0) if by == "total" else per_time.max(axis=0)
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:count])
+    before = array.attrs.get(SELECTION)
+    told = f"kept the {count:,} largest of {J:,} columns"
+    chosen = array.isel({dims["columns"]: kept})
+    return chosen.assign_attrs({SELECTION: f"{before}; {told}" if before else told})
+
+
+def _labels(file: str, array: xr.DataArray, dim: Any, mode: str) -> NDArray[Any]:
+    if dim not in array.coords:
+        raise ValueError(f"the {_MANY.get(mode, mode)} of {file!r} have no labels to choose by.")
+    return np.asarray(array.coords[dim].values)
+
+
+def _spans(bounds: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Bounds before the data are known, which will say whether 2020 is a number or a year."""
+    for dates in (False, True):
+        try:
+            return [span_of(bound, dates=dates) for bound in bounds.values()]
+        except ValueError:
+            continue
+    given = " and ".join(f"{name}={bound!r}" for name, bound in bounds.items())
+    raise ValueError(
+        f"{given} cannot be used: give numbers, or dates such as 2024-12-31 or 2024-12, of one kind."
+    )
+
+
+def _text(label: Any) -> str:
+    if isinstance(label, np.datetime64):
+        return str(np.datetime_as_string(label, unit="auto"))
+    if isinstance(label, float | np.floating) and float(label).is_integer():
+        return str(int(label))
+    return str(label)
