@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from tparafac2.preparing import Preparation
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _MODULES = ("data", "experiments", "io", "metrics", "penalties", "plots", "report", "synthetic")
 _MODELS = ("CP", "ConvergenceWarning", "NotFittedError", "Parafac2", "TParafac2", "TemporalCMF", "load")
