@@ -6,8 +6,10 @@ from tparafac2.data.dense import DenseData
 from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
 from tparafac2.data.intake import Intake, take_in
 from tparafac2.data.interface import Factors, FloatArray, SliceData
+from tparafac2.data.interpolation import Lines, lines_through
 from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
+from tparafac2.data.shapes import padded
 from tparafac2.data.sparse import SparseData
 from tparafac2.data.table import Table
 from tparafac2.data.text import label_text, listed, printable, shortened, shown

@@ -1,8 +1,10 @@
-"""Arrays that go into the products and come out of them: refused where their shape is not as agreed."""
+"""Shapes of arrays: as agreed for the products, and one for pieces of different lengths."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.data.interface import FloatArray
 
@@ -37,3 +39,25 @@ def output_array(out: FloatArray | None, shape: tuple[int, ...], dtype: np.dtype
             f"got {out.dtype}, shape {out.shape}, C-contiguous: {out.flags.c_contiguous}."
         )
     return out
+
+
+def padded(
+    pieces: NDArray[Any] | Sequence[NDArray[Any]], width: int | None = None, *, fill: float = np.nan
+) -> NDArray[Any]:
+    """Stack pieces (J_k, ...) of different lengths as one array (K, width, ...), filled up behind their ends.
+
+    They are as long as the longest one if no width is given. What is one array already is given back.
+
+    Examples
+    --------
+    >>> padded([np.array([1.0]), np.array([2.0, 3.0])])
+    array([[ 1., nan],
+           [ 2.,  3.]])
+    """
+    if isinstance(pieces, np.ndarray):
+        return pieces
+    longest = max(map(len, pieces)) if width is None else width
+    stack = np.full((len(pieces), longest, *pieces[0].shape[1:]), fill, dtype=np.result_type(*pieces))
+    for target, piece in zip(stack, pieces):
+        target[: len(piece)] = piece
+    return stack

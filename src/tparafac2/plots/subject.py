@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data import padded
 from tparafac2.plots.time_axis import TimeAxis
 from tparafac2.result import Result
 
@@ -116,10 +117,8 @@ def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
     >>> course_of(result, 0, time_axis(result)).known[:, 0]
     array([0.5, nan])
     """
-    K, _, J = result.shape
-    weights = np.full((K, J), np.nan)
-    for target, piece in zip(weights, result.normalised().B):
-        target[: len(piece)] = piece[:, r]
+    J = result.shape[2]
+    weights = padded([piece[:, r] for piece in result.normalised().B], J)
     weights[~np.isfinite(weights)] = np.nan
     sizes = np.array([np.abs(piece[:, r]).max(initial=0.0) for piece in result.B])
     vague = result.undetermined_patterns[:, r] | ~(sizes > _SMALL * sizes.max())

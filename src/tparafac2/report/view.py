@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import label_text
+from tparafac2.data import label_text, padded
 from tparafac2.result import Result
 from tparafac2.result.moments import moment_text, timeline
 
@@ -89,7 +89,7 @@ def look(result: Result) -> View:
     known = np.where(result.undetermined_patterns, reason, Known.YES).astype(np.int8)
     return View(
         A=A,
-        B=_stacked(B, J)[order],
+        B=padded(B, J)[order],
         C=C[order],
         rows=_texts(result.labels.rows, "row", I),
         columns=_texts(result.labels.columns, "column", J),
@@ -113,12 +113,3 @@ def _time_texts(result: Result) -> list[str]:
         return _label_texts(result.labels.time)
     when = timeline(result)
     return [moment_text(float(value), when.dated) for value in when.values]
-
-
-def _stacked(B: NDArray[np.float64] | list[NDArray[np.float64]], J: int) -> NDArray[np.float64]:
-    if not isinstance(B, list):
-        return B
-    padded = np.full((len(B), J, B[0].shape[1]), np.nan)
-    for target, piece in zip(padded, B):
-        target[: len(piece)] = piece
-    return padded

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data import Lines, lines_through
 from tparafac2.result.dataset import UNITS, dimensions
 from tparafac2.result.moments import Timeline, as_dates, moment_text, phases, read_moments, timeline
 from tparafac2.result.record import Result, unit_columns
@@ -64,42 +65,30 @@ def optimised_at(result: Result, t: object) -> tuple[NDArray[np.float64], NDArra
         )
     when = timeline(result)
     moments, single = read_moments(t, when.dated)
-    known, slices = _in_order(when, result.period)
-    wanted = _snapped(when, moments, known, result.period)
+    lines = _lines(when, result.period)
+    wanted = _snapped(when, moments, lines.times, result.period)
     if result.period is None:
-        _require_within(wanted, known, when.dated)
-    left = np.searchsorted(known, wanted, side="right") - 1
-    right = np.minimum(left + 1, len(known) - 1)
-    gap = known[right] - known[left]
-    share = ((wanted - known[left]) / np.where(gap > 0, gap, 1.0))[:, np.newaxis, np.newaxis]
-    before, after = result.B[slices[left]], result.B[slices[right]]
-    with np.errstate(invalid="ignore"):  # a fit that went wrong may hold infinities
-        between = np.where(share > 0, (1.0 - share) * before + share * after, before)
-    return np.asarray(between, dtype=np.float64), moments, single
+        _require_within(wanted, lines.times, when.dated)
+    return np.asarray(lines.at(result.B, wanted), dtype=np.float64), moments, single
 
 
-def _in_order(when: Timeline, period: float | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Times in rising order and the slices taken then, continued at both ends where time goes round."""
+def _lines(when: Timeline, period: float | None) -> Lines:
+    """Lines through the times of the slices, which have to be known and different."""
     if not np.isfinite(when.values).all():
         raise ValueError(
             "the labels of time do not say when every slice was taken (some are NaN, NaT or infinite): "
             "fit with times=."
         )
-    known = phases(when.values, period)
-    slices = np.argsort(known, kind="stable")
-    known = known[slices]
-    same = np.flatnonzero(np.diff(known) == 0)
+    lines = lines_through(phases(when.values, period), period)
+    same = np.flatnonzero(np.diff(lines.times) == 0)
     if len(same):
-        first, second = sorted(slices[same[0] : same[0] + 2])
+        first, second = sorted(lines.places[same[0] : same[0] + 2])
         raise ValueError(
             f"slices {first} and {second} were both taken at {moment_text(when.values[first], when.dated)}"
             f"{'' if period is None else f' (the period is {period:.15g})'}: "
             "fit with times= that are different."
         )
-    if period is not None:
-        known = np.concatenate([known[-1:] - period, known, known[:1] + period])
-        slices = np.concatenate([slices[-1:], slices, slices[:1]])
-    return known, slices
+    return lines
 
 
 def _snapped(

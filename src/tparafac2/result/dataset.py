@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tparafac2.data import MODES, Labels, Mode
+from tparafac2.data import MODES, Labels, Mode, padded
 from tparafac2.result import parameters
-from tparafac2.result.record import CONVENTION, FloatArray, Result
+from tparafac2.result.record import CONVENTION, Result
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,24 +68,6 @@ def dimensions(result: Result) -> dict[Mode, str]:
     """Name the dimensions of the data set."""
     fixed = {*_VARIABLES, "time_value", "component", "trace_row", "start", *_table_variables(result)}
     return free_names(result.labels, fixed)
-
-
-def padded(patterns: FloatArray | Sequence[FloatArray], behind: float = np.nan) -> FloatArray:
-    """Give patterns as one array (K, J, R), with NaN (or else) behind the end of narrower slices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> padded([np.ones((1, 1)), np.ones((2, 1))])[..., 0].tolist()
-    [[1.0, nan], [1.0, 1.0]]
-    """
-    if isinstance(patterns, np.ndarray):
-        return patterns
-    widest, rank = max(map(len, patterns)), patterns[0].shape[1]
-    whole = np.full((len(patterns), widest, rank), behind, dtype=np.result_type(*patterns))
-    for target, piece in zip(whole, patterns):
-        target[: len(piece)] = piece
-    return whole
 
 
 def free_names(labels: Labels, taken: Collection[str]) -> dict[Mode, str]:

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import DenseData, IncompleteData, Intake, SliceData, take_in
+from tparafac2.data import DenseData, IncompleteData, Intake, SliceData, padded, take_in
 from tparafac2.preparing import Prepared, describe_record
-from tparafac2.result.dataset import padded
 from tparafac2.result.record import Result
 
 
@@ -60,7 +59,7 @@ def evaluate(result: Result, X: Any, *, mask: Any, dims: Mapping[str, Hashable] 
     intake = take_in(_as_prepared(result, X), dims=dims, mask=mask, times="even")
     _require_data_of(result, intake)
     data, seen = intake.data, list(intake.order)
-    share = _relative_error(data, result.A, (padded(result.B, 0.0) * result.C[:, None, :])[seen])
+    share = _relative_error(data, result.A, (padded(result.B, fill=0.0) * result.C[:, None, :])[seen])
     squared_error = share * data.scale**2
     penalty = penalty_of(result)
     return Evaluation(
@@ -77,7 +76,7 @@ def penalty_of(result: Result) -> float | None:
         return None
     order = list(result.clock.order)
     present = None if result.present is None else result.present[order]
-    return result.terms.penalty(result.A, padded(result.B, 0.0)[order], result.C[order], present)
+    return result.terms.penalty(result.A, padded(result.B, fill=0.0)[order], result.C[order], present)
 
 
 def violations_of(result: Result) -> dict[str, dict[str, float]] | None:
@@ -85,10 +84,10 @@ def violations_of(result: Result) -> dict[str, dict[str, float]] | None:
     if result.terms is None:
         return None
     order = list(result.clock.order)
-    return result.terms.violations(result.A, padded(result.B, 0.0)[order], result.C[order])
+    return result.terms.violations(result.A, padded(result.B, fill=0.0)[order], result.C[order])
 
 
-def _relative_error(data: SliceData, A: NDArray[Any], W: NDArray[np.float64]) -> float:
+def _relative_error(data: SliceData, A: NDArray[Any], W: NDArray[Any]) -> float:
     """Sum over k of ||X_k - A W_k'||^2, over what was observed, divided by ||X||^2."""
     A = A / data.scale
     if isinstance(data, DenseData | IncompleteData):

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import MODES, Labels
+from tparafac2.data import MODES, Labels, padded
 from tparafac2.result import parameters
-from tparafac2.result.dataset import padded
 from tparafac2.result.method import Method
 from tparafac2.result.record import Result
 from tparafac2.result.terms import Terms

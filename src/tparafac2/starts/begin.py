@@ -13,6 +13,7 @@ from tparafac2.data import (
     IncompleteData,
     SliceData,
     SparseData,
+    padded,
 )
 from tparafac2.data.filling import first_fill
 from tparafac2.solver import Start
@@ -212,10 +213,8 @@ def _real(name: str, given: Any) -> FloatArray:
 
 
 def _stack(slices: Sequence[Any], J: int, rank: int) -> FloatArray:
-    padded = np.zeros((len(slices), J, rank))
-    for k, piece in enumerate(slices):
-        array = _real(f"slice {k} of B", piece)
+    arrays = [_real(f"slice {k} of B", piece) for k, piece in enumerate(slices)]
+    for k, array in enumerate(arrays):
         if array.ndim != 2 or array.shape[0] > J or array.shape[1] != rank:
             raise ValueError(f"init: slice {k} of B must have shape (J_{k}, {rank}), got {array.shape}.")
-        padded[k, : len(array)] = array
-    return padded
+    return padded(arrays, J, fill=0.0)
