@@ -236,6 +236,19 @@ class UnknownExactness(NonNegative):
     exact = "almost"
 
 
+class NeverViolated(NonNegative):
+    def value(self, x):
+        return 0.0 if (x >= 0).all() else math.inf
+
+    def violation(self, x):
+        return 0.0
+
+
+class AlwaysViolated(NeverViolated):
+    def violation(self, x):
+        return 1.0
+
+
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
@@ -263,6 +276,8 @@ class UnknownExactness(NonNegative):
         (BoxCalledCone(), "degree 0 is declared but the value went from 0 to inf"),
         (HalfBands(2.0), "bands does not reproduce value: relative difference"),
         (ShortBands(2.0), r"bands\(4\) must have shapes \(4,\) and \(3,\), got \(3,\) and \(3,\)"),
+        (NeverViolated(), "violation is 0 at a point outside the set: it must be more than 0 there"),
+        (AlwaysViolated(), "violation is 1 at a point on the set: it must be 0 there"),
         (UnknownDegree(), "degree must be 0, 2 or None, got 1"),
         (UnknownExactness(), "exact must be True or False, got 'almost'"),
         (object(), "missing: degree, exact, value, prox"),

@@ -14,7 +14,7 @@ from tparafac2.solver.kernels import Summary
 from tparafac2.solver.momentum import Momentum
 from tparafac2.solver.patterns import PatternBlock, pattern_block
 from tparafac2.solver.problem import Problem, Terms
-from tparafac2.solver.rows import RowBlock, Starts
+from tparafac2.solver.rows import Indices, RowBlock
 from tparafac2.solver.run import Run, Start, Trace
 from tparafac2.solver.settings import Settings
 from tparafac2.solver.status import Status
@@ -41,7 +41,7 @@ class Entry(NamedTuple):
 
     iteration: int
     seconds: float
-    active: Starts
+    active: Indices
     info: Info
 
 
@@ -93,7 +93,7 @@ class Batch:
         self.momentum = Momentum(n, settings.momentum)
         self.stop_rule = StopRule(n, settings, problem.precision.exact_fit)
         self.weights = WeightRule(n, settings)
-        self.active: Starts = np.arange(n)
+        self.active: Indices = np.arange(n)
         self.status = [Status.RUNNING] * n
         self.vanished = np.zeros((n, problem.rank), dtype=bool)
         self.log: list[Entry] = []

@@ -10,7 +10,7 @@ from tparafac2.penalties import proximal
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Before, Evolving, Observed, Rounds
 from tparafac2.solver.problem import Problem
-from tparafac2.solver.rows import LEAST_WEIGHT, Starts
+from tparafac2.solver.rows import LEAST_WEIGHT, Indices
 from tparafac2.solver.settings import Settings
 
 
@@ -21,7 +21,7 @@ class PatternBlock(Protocol):
 
     def update(
         self,
-        active: Starts,
+        active: Indices,
         G: FloatArray,
         N: FloatArray,
         C: FloatArray,
@@ -33,7 +33,7 @@ class PatternBlock(Protocol):
         Where entries are missing, `observed` has for each column what N is for all otherwise.
         """
 
-    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
+    def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """Rescale the components, extrapolate what is carried, and give ||B - aux|| (largest over terms)."""
 
     def stiffen(self, i: int, factor: float) -> None:
@@ -78,7 +78,7 @@ class FusedPatterns:
 
     def update(
         self,
-        active: Starts,
+        active: Indices,
         G: FloatArray,
         N: FloatArray,
         C: FloatArray,
@@ -103,7 +103,7 @@ class FusedPatterns:
             for p in np.flatnonzero(left):
                 self._careful_sweep(int(active[p]), rho[p])
 
-    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
+    def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """See PatternBlock."""
         gap = np.zeros(len(active))
         if self.split:
@@ -148,7 +148,7 @@ class StaticPatterns:
 
     def update(
         self,
-        active: Starts,
+        active: Indices,
         G: FloatArray,
         N: FloatArray,
         C: FloatArray,
@@ -172,7 +172,7 @@ class StaticPatterns:
         trace = np.trace(H, axis1=-2, axis2=-1)[..., None, None]
         return np.asarray(H + (self.ridge + self.lift * trace + 1e-300) * np.eye(H.shape[-1]))
 
-    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
+    def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """See PatternBlock."""
         self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
         return np.zeros(len(active))
@@ -210,7 +210,7 @@ class SplitPatterns:
 
     def update(
         self,
-        active: Starts,
+        active: Indices,
         G: FloatArray,
         N: FloatArray,
         C: FloatArray,
@@ -236,7 +236,7 @@ class SplitPatterns:
                 if self._prox(int(i), rho[p]) < self.settings.inner_tol:
                     break
 
-    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> FloatArray:
+    def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """See PatternBlock."""
         gap = np.zeros(len(active))
         for p, i in enumerate(active):

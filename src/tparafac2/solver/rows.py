@@ -11,7 +11,8 @@ from tparafac2.solver.kernels import solve_block
 from tparafac2.solver.problem import Terms, met
 from tparafac2.solver.settings import Settings
 
-Starts = NDArray[np.intp]
+Indices = NDArray[np.intp]
+"""Which starts of a batch."""
 
 # Penalty weight of a factor that is zero; positive also in the units of users whose data are tiny.
 LEAST_WEIGHT = 1e-90
@@ -48,7 +49,7 @@ class RowBlock:
         self._carried_before = [array.copy() for array in (*self.aux, *self.dual)]
         self.states: list[list[Any]] = [[None] * len(self.values) for _ in splits]
 
-    def update(self, active: Starts, H: FloatArray, F: FloatArray) -> None:
+    def update(self, active: Indices, H: FloatArray, F: FloatArray) -> None:
         """Solve for the active starts: H (p, m or 1, R, R) and F (p, R, m)."""
         if self.splits:
             for p, i in enumerate(active):
@@ -58,7 +59,7 @@ class RowBlock:
             solve_block(H, F, x, self.terms.ridge, self.lift, self.clip)
             self.values[active] = x
 
-    def gaps(self, active: Starts) -> FloatArray:
+    def gaps(self, active: Indices) -> FloatArray:
         """Largest ||x - aux|| / ||x|| over the split terms."""
         worst = np.zeros(len(active))
         if not self.splits:
@@ -70,7 +71,7 @@ class RowBlock:
             worst = np.maximum(worst, np.linalg.norm(x - aux, axis=(1, 2)) / norms)
         return worst
 
-    def carry(self, active: Starts, scale: FloatArray, momentum: FloatArray) -> None:
+    def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> None:
         """Rescale the components, remember the point, and go on from an extrapolated one."""
         step = momentum[:, None, None]
         new = self.values[active] * scale[:, :, None]

@@ -10,7 +10,7 @@ from tparafac2.solver.status import Status
 
 
 class Start(NamedTuple):
-    """Where to begin: A (I, R), B (K, J, R), C (K, R)."""
+    """Where one start begins: A (I, R), B (K, J, R), C (K, R), in the solver's units."""
 
     A: FloatArray
     B: FloatArray

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from tparafac2.data import Factors, FilledData, FloatArray, ObservedData, SliceData
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Observed, Quadratics, Summary
-
-Starts = NDArray[np.intp]
+from tparafac2.solver.rows import Indices
 
 
 class Patterns(NamedTuple):
     """The patterns of all starts, which of them are active, and the terms absorbed in their solves."""
 
     B: FloatArray
-    active: Starts
+    active: Indices
     quadratics: Quadratics
 
 
