@@ -71,9 +71,11 @@ $(BIN)/python:
 	echo "Install one, or name one: make PYTHON=/path/to/python3.11" >&2; \
 	exit 1
 
+# pip comes first: the one that a new environment has may be too old for dependency groups.
 # What is never imported need not be compiled: that would be half of the time. Build backends come first and from the same pins: isolated builds would fetch whatever version is newest.
 $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing tparafac2 into $(VENV)"
+	@$(PIP) install $(PINNED) --no-compile pip
 	@$(PIP) install $(PINNED) --no-compile hatchling editables
 	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable .
 	@touch $@
@@ -81,5 +83,5 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.runtime
 	@echo "Installing what the tests need into $(VENV)"
 	@$(PIP) install $(PINNED) --no-compile setuptools
-	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable '.[dev]'
+	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable '.[cluster,parquet]' --group dev
 	@touch $@

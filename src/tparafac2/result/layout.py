@@ -38,7 +38,7 @@ _LATER_ARRAYS = {
     "undetermined": ("time", "component"),
     "present": ("time", "columns"),
 }
-_RECORDS: dict[str, type[Terms] | type[Method]] = {"terms": Terms, "method": Method}
+_RECORDS: dict[str, type[Terms | Method]] = {"terms": Terms, "method": Method}
 
 
 def to_layout(result: Result) -> xr.Dataset:
