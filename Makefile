@@ -9,13 +9,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := -c constraints.txt
 
 # One thread per process: results and timings then do not depend on the number of cores.
-test bench: export OPENBLAS_NUM_THREADS := 1
-test bench: export OMP_NUM_THREADS := 1
-test bench: export MKL_NUM_THREADS := 1
-test bench: export NUMBA_NUM_THREADS := 1
+check test bench: export OPENBLAS_NUM_THREADS := 1
+check test bench: export OMP_NUM_THREADS := 1
+check test bench: export MKL_NUM_THREADS := 1
+check test bench: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs paper bench lint format types clean
+.PHONY: help demo check test docs paper bench lint format types clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ demo: $(VENV)/.runtime ## fit real data (flights from New York) and write the pa
 test: $(VENV)/.dev ## lint, type check and run all tests (PYTEST_ARGS="-k name" for some)
 	@$(MAKE) --no-print-directory --jobs 3 lint types kernels
 	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
+
+check: $(VENV)/.dev ## for every save: lint, type check and run the fast tests
+	@$(MAKE) --no-print-directory --jobs 3 lint types kernels
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" tests $(PYTEST_ARGS)
 
 # Both parts at once, and beside style and types: compilation takes a minute of computing, on an empty cache.
 .PHONY: kernels kernels-complete kernels-incomplete

@@ -11,6 +11,8 @@ import pytest
 
 import tparafac2
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(tparafac2.__file__).parent
 SOLVES = """
 import numpy as np

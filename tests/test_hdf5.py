@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from tparafac2 import hdf5
 from tparafac2.hdf5 import open_hdf5, write_sealed
 
+pytestmark = pytest.mark.slow
+
 RAIN = xr.Dataset(
     {"rain": (("day", "place"), np.arange(12.0).reshape(4, 3)), "name": ("place", ["Aas", "Oslo", "Bodø"])},
     {"day": [1, 2, 3, 4]},

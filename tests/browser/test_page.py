@@ -9,6 +9,8 @@ from tparafac2.data import Labels
 from tparafac2.report import write_page
 from tparafac2.result import Result
 
+pytestmark = pytest.mark.slow
+
 YEARS = [1990, 1992, 1993, 1996, 1997, 2000]
 WORDS = ["Zo\u00eb", "ant", "bee", *(f"word {j:02}" for j in range(3, 60))]
 HOSTILE = "<img src=x onerror=window.hit=1></script><script>window.hit=1</script>"

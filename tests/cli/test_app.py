@@ -12,6 +12,8 @@ import tparafac2
 from tparafac2.cli.app import app
 from tparafac2.cli.errors import ExitCode
 
+pytestmark = pytest.mark.slow
+
 PLAIN = {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}
 RUNNER = CliRunner(env=PLAIN)
 HEAVY = ("numpy", "numba", "scipy", "pandas", "xarray", "matplotlib", "joblib", "h5py")

@@ -17,6 +17,8 @@ from tparafac2.cli.app import app
 from tparafac2.cli.termination import Terminated, terminable
 from tparafac2.starts.progress import Progress
 
+pytestmark = pytest.mark.slow
+
 AXES = ["--axes", "time,rows,columns", "--rank", "2", "--starts", "2"]
 BARE = ["--figures", "none"]
 

@@ -11,6 +11,8 @@ import tparafac2 as tp
 from tparafac2.cli.app import app
 from tparafac2.cli.errors import ExitCode
 
+pytestmark = pytest.mark.slow
+
 FAST = ["--starts", "2", "--max-iter", "200", "--rank", "2", "--figures", "none"]
 NAMES = ["--rows", "who", "--columns", "word", "--time", "year", "--values", "n"]
 

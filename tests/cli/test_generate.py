@@ -17,6 +17,8 @@ from tparafac2 import load, synthetic
 from tparafac2.cli import generate
 from tparafac2.cli.app import app
 
+pytestmark = pytest.mark.slow
+
 PLAIN = {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}
 RUNNER = CliRunner(env=PLAIN)
 SMALL = ["--times", "8", "--rows", "12", "--columns", "40", "--concepts", "2"]

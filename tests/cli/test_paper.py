@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from tparafac2.cli.app import app
 
+pytestmark = pytest.mark.slow
 SMALL = [
     "--case",
     "almost-zero",

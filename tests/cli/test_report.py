@@ -10,6 +10,8 @@ import tparafac2 as tp
 from tparafac2.cli.app import app
 from tparafac2.io import write_results
 
+pytestmark = pytest.mark.slow
+
 
 def run(*arguments):
     return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, ["report", *map(str, arguments)])

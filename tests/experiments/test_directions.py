@@ -8,6 +8,7 @@ from tparafac2.experiments.plan import Plan, Task
 from tparafac2.experiments.records import tabulate
 from tparafac2.experiments.settings import Method, Setting
 
+pytestmark = pytest.mark.slow
 PLAN = Plan(starts=3, n_times=12, n_rows=60, n_columns=45, max_iter=600)
 DATASETS = range(5)
 PLAIN, TIMED = Method("PARAFAC2"), Method("tPARAFAC2", 1000.0)

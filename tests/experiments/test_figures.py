@@ -26,6 +26,8 @@ from tparafac2.metrics import match_components
 from tparafac2.plots.style import FONT_SIZE
 from tparafac2.synthetic import almost_zero, easy
 
+pytestmark = pytest.mark.slow
+
 LEVELS = {"easy": (0.25, 0.5, 0.75, 1.0), "almost_zero": (1.0, 2.0), "overlapping": (0.1, 0.2, 0.4)}
 LAMBDAS = (1.0, 10.0, 100.0, 1000.0)
 SHOWN = {"easy": 5, "almost_zero": 5, "overlapping": 13}

@@ -8,6 +8,7 @@ from tparafac2.experiments.examples import typical_dataset
 from tparafac2.experiments.reproduction import command
 from tparafac2.experiments.settings import Setting
 
+pytestmark = pytest.mark.slow
 PLAN = Plan(
     cases=("almost_zero", "overlapping"),
     datasets=2,

@@ -12,6 +12,7 @@ from tparafac2.experiments.running import run
 from tparafac2.experiments.store import Store
 from tparafac2.experiments.workers import Cluster, Local, workers
 
+pytestmark = pytest.mark.slow
 PLAN = Plan(cases=("easy",), datasets=1, starts=2, n_times=6, n_rows=24, n_columns=18, max_iter=100)
 TASKS = list(PLAN.tasks())
 

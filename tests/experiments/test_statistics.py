@@ -90,6 +90,7 @@ def test_bad_pairs_are_refused(better, worse, message):
 
 @given(PROBABILITIES)
 @settings(max_examples=8)  # statsmodels takes a tenth of a second each time
+@pytest.mark.slow
 def test_holm_is_that_of_statsmodels(p_values):
     np.testing.assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1], rtol=1e-12)
 

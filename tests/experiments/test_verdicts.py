@@ -10,6 +10,8 @@ from tparafac2.experiments.settings import LEVELS, METHODS
 from tparafac2.experiments.statistics import holm, paired_test
 from tparafac2.experiments.verdicts import Outcome, as_json, as_table, as_text, judge
 
+pytestmark = pytest.mark.slow
+
 # What the paper claims, roughly: the score at the lowest level, and what it loses up to the highest.
 SCORES = {"PARAFAC2": (0.90, 0.30), "tPARAFAC2": (0.97, 0.10), "tCMF": (0.60, 0.05), "NNtCMF": (0.98, 0.02)}
 AGREEMENT = {"PARAFAC2": 0.97, "tPARAFAC2": 0.98, "tCMF": 0.60, "NNtCMF": 0.99}

@@ -14,6 +14,8 @@ import tparafac2 as tp
 from tparafac2.io.comparing import was_interrupted
 from tparafac2.starts import Progress, helping
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def X():

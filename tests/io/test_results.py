@@ -8,6 +8,8 @@ import pytest
 import tparafac2 as tp
 from tparafac2.io import check_folder, tidy_tables, write_results
 
+pytestmark = pytest.mark.slow
+
 FILES = ["loadings.csv", "log.json", "model.nc", "patterns.csv", "report.html", "starts.csv", "strengths.csv"]
 
 

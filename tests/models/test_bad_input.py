@@ -416,6 +416,7 @@ def test_what_to_change_when_memory_is_short(monkeypatch):
     refused(MemoryError, "n_starts|n_jobs", tp.CP(2, n_starts=1000))
 
 
+@pytest.mark.slow
 def test_the_need_is_told_in_numbers(monkeypatch):
     monkeypatch.setattr(memory, "physical_memory", lambda: 4_000_000_000)
     X = np.broadcast_to(1.0, (50, 5000, 5000))

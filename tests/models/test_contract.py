@@ -273,6 +273,7 @@ def test_a_loaded_model_is_the_saved_one_and_can_be_fitted_again(fitted, small_d
     assert_same_result(loaded.fit(small_data.X), fitted)
 
 
+@pytest.mark.slow
 def test_labels_and_penalties_survive_the_file(labelled, tmp_path):
     terms = {"penalties_b": [NonNegative()], "penalties_c": (TemporalSmoothness(0.5), Ridge(0.1))}
     model = tp.TParafac2(R, max_iter=20, n_starts=1, random_state=0, **terms)

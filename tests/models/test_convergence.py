@@ -7,6 +7,8 @@ import pytest
 
 import tparafac2 as tp
 
+pytestmark = pytest.mark.slow
+
 MODELS = {
     "TParafac2": tp.TParafac2,
     "Parafac2": tp.Parafac2,

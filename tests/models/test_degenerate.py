@@ -7,6 +7,8 @@ import pytest
 
 import tparafac2 as tp
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"n_starts": 2, "random_state": 0}
 MODELS = {
     "TParafac2": lambda rank, **more: tp.TParafac2(rank, **(QUICK | more)),

@@ -8,6 +8,8 @@ import pytest
 import tparafac2 as tp
 from tparafac2.starts import batch_size
 
+pytestmark = pytest.mark.slow
+
 EXACT = {"tol": 1e-12, "feasibility_tol": 1e-7}
 MODELS = {
     "TParafac2": lambda **more: tp.TParafac2(2, 1e-3, **(EXACT | more)),

@@ -10,6 +10,8 @@ import xarray as xr
 
 import tparafac2 as tp
 
+pytestmark = pytest.mark.slow
+
 MODELS = {
     "TParafac2": tp.TParafac2(2, 1e-3),
     "Parafac2": tp.Parafac2(2),

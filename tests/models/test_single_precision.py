@@ -8,6 +8,8 @@ from scipy import sparse
 
 import tparafac2 as tp
 
+pytestmark = pytest.mark.slow
+
 MODELS = {
     "TParafac2": tp.TParafac2,
     "Parafac2": tp.Parafac2,

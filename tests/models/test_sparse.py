@@ -93,6 +93,7 @@ def test_saved_and_reconstructed(X, name, tmp_path):
     assert 1.0 - error == pytest.approx(model.explained_variance_, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_number_of_processes_does_not_matter(X):
     # Slow (4 s): processes have to start. 60 starts are two batches, so that there is something to share.
     assert batch_size(X.shape, 2) < 60

@@ -8,6 +8,8 @@ import pytest
 
 import tparafac2 as tp
 
+pytestmark = pytest.mark.slow
+
 LAMBDAS = {"lambda_a": 0.1, "lambda_b": 1000.0, "lambda_d": 0.1}
 
 

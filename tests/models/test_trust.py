@@ -5,6 +5,8 @@ import pytest
 
 import tparafac2 as tp
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_fit_that_is_not_sound_says_so_in_its_notes_and_after_loading(small_data, tmp_path):
     with pytest.warns(tp.ConvergenceWarning) as caught:

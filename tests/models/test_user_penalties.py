@@ -9,6 +9,8 @@ import pytest
 import tparafac2 as tp
 from tparafac2.penalties import NonNegative, Ridge, TemporalSmoothness, check_penalty
 
+pytestmark = pytest.mark.slow
+
 LAMBDAS = {"lambda_a": 0.5, "lambda_b": 20.0, "lambda_d": 0.5}
 TWO_LAMBDAS = {"lambda_a": 1.0, "lambda_b": 5.0}
 

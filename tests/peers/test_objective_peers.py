@@ -6,6 +6,8 @@ import pytest
 import tparafac2 as tp
 from tparafac2.penalties import proximal
 
+pytestmark = pytest.mark.slow
+
 decomposition = pytest.importorskip("matcouply.decomposition")
 peer_penalties = pytest.importorskip("matcouply.penalties")
 

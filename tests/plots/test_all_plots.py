@@ -18,6 +18,8 @@ from tparafac2.data import Labels
 from tparafac2.plots.showing import off_screen
 from tparafac2.result import Result
 
+pytestmark = pytest.mark.slow
+
 OF_COMPONENTS = ("pattern", "snapshots", "movers", "loadings")
 OF_MODELS = ("strengths", "convergence", "agreement", *OF_COMPONENTS)
 

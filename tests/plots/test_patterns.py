@@ -97,6 +97,7 @@ def test_refused_input_leaves_the_axes_alone():
     assert not ax.has_data()
 
 
+@pytest.mark.slow
 def test_neither_import_nor_picture_needs_pyplot():
     code = (
         "import sys, tparafac2.plots as plots\n"

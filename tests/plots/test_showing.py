@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 import tparafac2 as tp
 from tparafac2.plots.showing import figure_for_the_user, off_screen
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def without_pyplot(monkeypatch):

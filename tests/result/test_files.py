@@ -17,6 +17,8 @@ from tparafac2.penalties import Ridge
 from tparafac2.result import Result, load_result
 from tparafac2.result.layout import FORMAT_VERSION, from_layout, to_layout
 
+pytestmark = pytest.mark.slow
+
 FLOATS = st.sampled_from([np.float64, np.float32])
 
 

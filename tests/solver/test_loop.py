@@ -183,6 +183,7 @@ class TestWhatIsGivenBack:
         assert min(run.objective for run in split) == pytest.approx(best, rel=1e-6)
 
     @each_model
+    @pytest.mark.slow
     def test_single_precision_gives_the_same_objective(self, model, runs):
         problem = problem_for(model, dtype="float32")
         found = solve(problem, draw_starts(problem, 4), Settings(tol=1e-6, feasibility_tol=1e-4))

@@ -12,6 +12,8 @@ from tparafac2.solver.finish import evaluate
 from tparafac2.solver.kernels import Quadratics, solve_quadratic, solve_quadratic_observed
 from tparafac2.solver.views import Patterns, joined_columns, view_of
 
+pytestmark = pytest.mark.slow
+
 
 def pack(H):
     """(K, J, R, R) to (R (R + 1) / 2, K, J)."""

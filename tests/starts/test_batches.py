@@ -84,6 +84,7 @@ def test_the_same_seed_gives_the_same_bytes(problem):
     assert_same_bytes(run(problem), run(problem))
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_bytes_of_one(problem):
     assert_same_bytes(run(problem, n_jobs=2), run(problem, n_jobs=1))
 

@@ -12,6 +12,8 @@ import pytest
 
 from tparafac2.starts.interrupt import Interrupt
 
+pytestmark = pytest.mark.slow
+
 
 class TestInterrupt:
     def test_the_first_is_noted_and_the_second_raised(self):

@@ -12,6 +12,8 @@ import pytest
 
 from tparafac2.starts.processes import in_processes, stop_workers
 
+pytestmark = pytest.mark.slow
+
 
 def ignores_ctrl_c(piece):
     return piece, signal.getsignal(signal.SIGINT) is signal.SIG_IGN

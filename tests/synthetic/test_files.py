@@ -28,6 +28,7 @@ from tparafac2.synthetic import (
 )
 from tparafac2.synthetic.files import check_target
 
+pytestmark = pytest.mark.slow
 SMALL = {"n_times": 8, "n_rows": 12, "n_columns": 40, "n_concepts": 2}
 CUSTOM = [
     Concept(Sudden(3), Weakened(Constant(), start=1, duration=2)),
