@@ -15,7 +15,7 @@ check test bench: export MKL_NUM_THREADS := 1
 check test bench: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test docs paper bench lint format types clean
+.PHONY: help demo check test docs paper bench lint format types dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,11 @@ format: $(VENV)/.dev ## repair style and formatting
 
 types: $(VENV)/.dev ## check types
 	$(BIN)/mypy
+
+dist: $(VENV)/.dev ## build the wheel and the sdist into dist, and prove each in an empty environment
+	@rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python tests/prove_dist.py dist constraints.txt
 
 clean: ## remove the virtual environment, caches and output
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
