@@ -3,7 +3,7 @@ import os
 import numpy as np
 import pytest
 
-from tparafac2.data import memory, physical_memory, require_memory, take_in
+from tparafac2.data import intake, memory, physical_memory, require_memory, take_in
 
 
 def test_refusal_says_need_and_supply_and_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,3 +32,12 @@ def test_door_refuses_before_copying(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MemoryError, match="working copy of X"):
         take_in(X)
     assert take_in(X, dtype="float32").data.shape == (2, 3, 4)
+
+
+def test_what_cannot_fit_is_refused_before_a_look_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def look(*_: object) -> None:
+        pytest.fail("the entries were looked at")
+
+    monkeypatch.setattr(intake, "missing_entries", look)
+    with pytest.raises(MemoryError, match=r"The working copy of X needs 8,000\.0 GB"):
+        take_in(np.broadcast_to(1.0, (10_000, 10_000, 10_000)))

@@ -275,7 +275,7 @@ INFINITE[2, 1, 0] = -np.inf
         ([scipy.sparse.csr_array((3, 0))], "slice 0 is empty"),
         ([scipy.sparse.coo_array(np.ones(3))], "slice 0 has 1 dimension"),
         (_sparse(np.full((9, 9, 9), 1e308)), "too large.*divide X by"),
-        (_sparse(np.full((2, 2, 2), 1e-320)), "too small.*multiply X by"),
+        (_sparse(np.full((2, 2, 2), 1e-320)), "too small.*divide X by"),
     ],
 )
 def test_unusable_sparse_slices_are_refused(X: object, words: str) -> None:

@@ -1,6 +1,6 @@
 """What the solver may ask of the data, and how the user's data get there."""
 
-from tparafac2.data.compression import Compressed, compress
+from tparafac2.data.compression import Compressed, compress, compressed_shape
 from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
 from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
@@ -33,6 +33,7 @@ __all__ = [
     "Table",
     "TimeWeights",
     "compress",
+    "compressed_shape",
     "physical_memory",
     "read_times",
     "require_memory",

@@ -12,6 +12,7 @@ from tparafac2.data.interface import FloatArray, SliceData
 _WORTHWHILE = 0.6
 # Directions this much weaker than the strongest are rounding; dropping stronger ones would not be exact.
 _ROUNDING = 1e-13
+_ROWS = 4096  # rows of a basis that are changed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +94,36 @@ def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compre
         return Compressed(data)
     row_basis = column_basis = None
     K, I, J = data.shape
-    if rows and max(K * J, rank) <= _WORTHWHILE * I:
+    if rows and _shortens(K * J, rank, I):
         row_basis, coordinates = _common_basis(data.values.reshape(I, K * J).T, at_least=rank)
         data = _same_kind(data, coordinates.T.reshape(-1, K, J))
     K, I, J = data.shape
-    if columns and data.widths is None and max(K * I, K * rank) <= _WORTHWHILE * J:
+    if columns and data.widths is None and _shortens(K * I, K * rank, J):
         column_basis, coordinates = _common_basis(data.values.reshape(I * K, J), at_least=K * rank)
         data = _same_kind(data, coordinates.reshape(I, K, -1))
     return Compressed(data, row_basis, column_basis)
+
+
+def compressed_shape(
+    shape: tuple[int, int, int], rank: int, *, columns: bool, rows: bool
+) -> tuple[int, int, int]:
+    """Largest shape (K, I', J') that `compress` gives, from the shape of the data alone.
+
+    Examples
+    --------
+    >>> compressed_shape((2, 3, 50), 2, columns=True, rows=True)
+    (2, 3, 6)
+    """
+    K, I, J = shape
+    if rows and _shortens(K * J, rank, I):
+        I = max(K * J, rank)
+    if columns and _shortens(K * I, K * rank, J):
+        J = max(K * I, K * rank)
+    return K, I, J
+
+
+def _shortens(vectors: int, at_least: int, side: int) -> bool:
+    return max(vectors, at_least) <= _WORTHWHILE * side
 
 
 def _apply(basis: NDArray[np.float64], factor: FloatArray) -> FloatArray:
@@ -114,13 +137,19 @@ def _same_kind(data: DenseData, values: NDArray[np.float64]) -> DenseData:
 
 def _common_basis(vectors: FloatArray, at_least: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Orthonormal basis Q (d, m) of the given rows (n, d), and their coordinates (n, m) in it."""
-    Q, R = np.linalg.qr(vectors.T.astype(np.float64, copy=False))
+    from scipy.linalg import qr
+
+    # One copy of the vectors becomes the basis.
+    Q, R = qr(np.array(vectors, dtype=np.float64).T, overwrite_a=True, mode="economic", check_finite=False)
     pivots = np.abs(np.diag(R))
     if pivots.min() <= 10 * _ROUNDING * pivots.max():
         # Only dependent vectors leave such a pivot: drop the directions they do not need.
         U, strengths, _ = np.linalg.svd(R)
         kept = U[:, strengths > _ROUNDING * strengths[0]]
-        Q, R = Q @ kept, kept.T @ R
+        for first in range(0, len(Q), _ROWS):
+            part = Q[first : first + _ROWS]
+            part[:, : kept.shape[1]] = part @ kept
+        Q, R = Q[:, : kept.shape[1]], kept.T @ R
     missing = at_least - Q.shape[1]
     if missing > 0:
         Q = np.hstack([Q, _further_directions(Q, missing)])

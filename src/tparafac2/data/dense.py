@@ -97,6 +97,11 @@ class DenseData:
         """Type of the held numbers, and of the products."""
         return self.values.dtype
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the held arrays."""
+        return self.values.nbytes
+
     @cached_property
     def norm_squared(self) -> float:
         """Squared norm of the held data, summed in float64: one, up to rounding."""

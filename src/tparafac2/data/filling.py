@@ -40,9 +40,9 @@ def first_fill(values: FloatArray) -> FloatArray:
         columns = _bridge(columns, per_column > 0)
         rest = zeroed.sum(axis=(1, 2)) - np.einsum("ikj,kj->i", observed, columns)
         rows = _mean(rest, per_row)[:, None, None]
-    filled = np.array(values)
-    np.copyto(filled, rows + columns, where=~observed, casting="same_kind")
-    return filled
+    for row, seen, effect in zip(zeroed, observed, rows):
+        np.copyto(row, effect + columns, where=~seen, casting="same_kind")
+    return zeroed
 
 
 def _mean(total: FloatArray, count: FloatArray) -> FloatArray:

@@ -38,6 +38,25 @@ def missing_entries(
     return hidden if any(one.any() for one in hidden) else None
 
 
+class ObservedSlices(Sequence[NDArray[Any]]):
+    """Slices with zeros for what is missing, made one at a time.
+
+    Examples
+    --------
+    >>> ObservedSlices([np.array([[1.0, np.nan]])], [np.array([[True, False]])])[0].tolist()
+    [[1.0, 0.0]]
+    """
+
+    def __init__(self, slices: Sequence[NDArray[Any]], observed: Sequence[Mask]) -> None:
+        self.slices, self.observed = slices, observed
+
+    def __len__(self) -> int:
+        return len(self.slices)
+
+    def __getitem__(self, k: Any) -> Any:
+        return np.where(self.observed[k], self.slices[k], 0)
+
+
 def aligned_mask(mask: Any, X: Any, labels: Labels) -> Any:
     """A mask in the order of labelled data, by its own labels if it has any; others as they are."""
     is_listed = isinstance(mask, list | tuple) or (isinstance(mask, np.ndarray) and mask.ndim > 0)
@@ -100,8 +119,9 @@ def _brief(shapes: list[tuple[int, ...]]) -> str:
 def _hidden(piece: NDArray[Any], original: object) -> Mask:
     hidden = np.isnan(piece) if piece.dtype.kind == "f" else np.zeros(piece.shape, dtype=bool)
     if isinstance(original, np.ma.MaskedArray):
-        hidden = hidden | np.ma.getmaskarray(original)
-    return hidden
+        hidden |= np.ma.getmaskarray(original)
+    # Where nothing is missing one False stands for all.
+    return hidden if hidden.any() else np.broadcast_to(np.False_, piece.shape)
 
 
 def _read_mask(mask: Any, slices: Sequence[NDArray[Any]]) -> list[Mask]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ class IncompleteData:
     scale: float = 1.0
     present: NDArray[np.bool_] | None = None
 
+    COPIES: ClassVar[int]  # arrays of the size of the data that a fit holds
+
     def __post_init__(self) -> None:
         held = self.values.view()
         held.flags.writeable = False
@@ -53,13 +55,18 @@ class IncompleteData:
         return self.values.dtype
 
     @property
+    def nbytes(self) -> int:
+        """Memory of the arrays held during a fit."""
+        return self.COPIES * self.values.nbytes
+
+    @property
     def widths(self) -> None:
         """All slices have the same columns."""
 
     @cached_property
     def norm_squared(self) -> float:
         """Squared norm of what was observed: one, up to rounding."""
-        return float(np.nansum(np.square(self.values, dtype=np.float64)))
+        return sum(float(np.nansum(np.square(row, dtype=np.float64))) for row in self.values)
 
     @cached_property
     def observed_share(self) -> float:
@@ -106,6 +113,8 @@ class FilledData(IncompleteData):
     >>> FilledData(X).project(np.ones((1, 1, 2))).round(6).tolist()
     [[[[2.0, 2.0]]]]
     """
+
+    COPIES = 2  # with the first guess
 
     def project(
         self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
@@ -157,6 +166,8 @@ class ObservedData(IncompleteData):
     >>> data.project(np.ones((1, 1, 2))).tolist(), data.column_grams(np.ones((1, 1, 2))).tolist()
     ([[[[1.0, 2.0]]]], [[[[1.0, 2.0]]]])
     """
+
+    COPIES = 3  # with zeros for what is missing, and with ones for what is not
 
     def project(
         self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None

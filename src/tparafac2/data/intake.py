@@ -18,7 +18,7 @@ from tparafac2.data.checks import (
 from tparafac2.data.dense import DenseData
 from tparafac2.data.dimensions import resolve_dims
 from tparafac2.data.frames import align, as_frames, is_frame
-from tparafac2.data.gaps import aligned_mask, missing_entries, require_observed
+from tparafac2.data.gaps import ObservedSlices, aligned_mask, missing_entries, require_observed
 from tparafac2.data.guesses import annotated_advice, long_table, slices_by_time
 from tparafac2.data.incomplete import FilledData, ObservedData
 from tparafac2.data.interface import SliceData
@@ -174,11 +174,12 @@ def take_in(
             )
         data: SliceData = _read_sparse([slices[k] for k in order], held_type)
         return Intake(data, labels, when, tuple(order))
+    # Before a look at the entries, which may be more than there is room for: X may be on disk, or broadcast.
+    size = len(slices) * len(slices[0]) * max(piece.shape[1] for piece in slices)
+    require_memory(size * held_type.itemsize, "The working copy of X")
     hidden = missing_entries(slices, given or slices, mask)
     if hidden is not None:
         return _take_incomplete(_Read(slices, labels, hidden, present), when, request)
-    width = max(piece.shape[1] for piece in slices)
-    require_memory(len(slices) * len(slices[0]) * width * held_type.itemsize, "The working copy of X")
     data = DenseData.from_slices([slices[k] for k in order], scale=usable_norm(slices), dtype=held_type)
     labels.check(data.shape)
     return Intake(data, labels, when, tuple(order))
@@ -208,23 +209,30 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
         )
     held_type = _float_type(request.dtype)
     K, (I, J) = len(read.slices), read.slices[0].shape
-    require_memory(3 * K * I * J * held_type.itemsize, "The working copy of X and of what was observed")
-    observed = ~np.stack([np.asarray(hidden) for hidden in read.given])
+    kind = ObservedData if request.exact else FilledData
+    require_memory(
+        kind.COPIES * K * I * J * held_type.itemsize, "The working copy of X and of what was observed"
+    )
+    observed = np.stack([np.asarray(hidden) for hidden in read.given])
+    np.logical_not(observed, out=observed)
     read.labels.check((K, I, J))
     require_observed(observed, read.labels)
     clock = np.arange(K, dtype=np.float64) if times is None else times
     order = tuple(k for k in np.argsort(clock).tolist() if observed[k].any())
     if len(order) < K and times is None:
         times = clock
-    kept = [np.where(observed[k], read.slices[k], 0) for k in order]
-    dense = DenseData.from_slices(kept, scale=usable_norm(kept), dtype=held_type)
-    values = np.where(observed[list(order)].transpose(1, 0, 2), dense.values, np.nan).astype(held_type)
+    kept = ObservedSlices([read.slices[k] for k in order], [observed[k] for k in order])
+    scale = usable_norm(kept)
+    values = np.full((I, len(order), J), np.nan, dtype=held_type)
+    for k, (piece, seen) in enumerate(zip(kept.slices, kept.observed)):
+        # Dividing in float64 before rounding to dtype keeps 1e150 from overflowing in float32.
+        with np.errstate(under="ignore"):
+            np.divide(piece, scale, out=values[:, k], where=seen, dtype=np.float64, casting="same_kind")
     seen_columns: NDArray[np.bool_] = np.asarray(observed.any(axis=1))
     present = read.present if request.bridge else seen_columns
     if present is not None and not request.exact:
         raise ValueError("columns that enter and leave need missing='exact': EM would fill them in.")
-    kind = ObservedData if request.exact else FilledData
-    data = kind(np.ascontiguousarray(values), dense.scale, None if present is None else present[list(order)])
+    data = kind(values, scale, None if present is None else present[list(order)])
     return Intake(data, read.labels, times, order, observed.mean(axis=1))
 
 

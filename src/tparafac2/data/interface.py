@@ -53,6 +53,10 @@ class SliceData(Protocol):
         """Type of the held numbers, and of the products."""
 
     @property
+    def nbytes(self) -> int:
+        """Memory of the arrays held during a fit."""
+
+    @property
     def scale(self) -> float:
         """Norm of the user's X; the data held are X / scale."""
 

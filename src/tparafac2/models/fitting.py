@@ -19,12 +19,13 @@ from tparafac2.data import (
     Intake,
     ObservedData,
     SliceData,
-    SparseData,
     compress,
+    compressed_shape,
     require_memory,
 )
 from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.models.model import Model
+from tparafac2.models.needs import needed_bytes
 from tparafac2.models.notes import notes_on_components, notes_on_gaps, notes_on_starts, without_strength
 from tparafac2.models.timeline import all_times
 from tparafac2.penalties import Quadratic, asks_for, can_rotate, ignore_sign
@@ -32,10 +33,8 @@ from tparafac2.result import Method, Result, Terms
 from tparafac2.result.parameters import GIVEN_FACTORS
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem
 from tparafac2.starts import (
-    ARRAYS_PER_START,
     Choice,
     Progress,
-    batch_size,
     child_seeds,
     choose,
     fit_size,
@@ -91,15 +90,9 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
     data = intake.data
     require_scale_fixed(model)
     given = _given_starts(plan, intake)
-    _require_memory(data, plan)
+    _require_memory(data, model, plan)
     compressed = _compress(data, model, plan)
-    problem = build_problem(
-        compressed.data,
-        plan.rank,
-        model.penalties,
-        fixed_strengths=model.fixed_strengths,
-        absorb=plan.settings.absorb,
-    )
+    problem = _problem(compressed.data, model, plan)
     _require_weights(problem)
     _require_lasting_columns(problem)
     starts = _starts(given, data, model, plan, problem, compressed)
@@ -176,22 +169,30 @@ def _given_starts(plan: Plan, intake: Intake) -> list[Start] | None:
     return [start._replace(B=start.B[seen], C=start.C[seen]) for start in starts]
 
 
-def _require_memory(data: SliceData, plan: Plan) -> None:
-    K, I, J = data.shape
-    size = data.dtype.itemsize
-    together = min(plan.n_starts, batch_size(data.shape, plan.rank)) * max(1, plan.n_jobs)
-    held = data.nbytes if isinstance(data, SparseData) else size * K * I * J
-    arrays = ARRAYS_PER_START
-    if isinstance(
-        data, ObservedData
-    ):  # zeros for what is missing, the mask, and cross products of each column
-        held, arrays = 3 * held, arrays + (plan.rank + 1) // 2
-    needed = held + size * (arrays * together + 2 * plan.n_starts) * plan.rank * K * J
+def _require_memory(data: SliceData, model: Model, plan: Plan) -> None:
+    smaller = data.shape
+    if plan.compress and isinstance(data, DenseData):
+        smaller = compressed_shape(data.shape, plan.rank, **_compressible(model))
     require_memory(
-        needed,
+        needed_bytes(_problem(data, model, plan), smaller, plan.n_starts, plan.n_jobs),
         f"Fitting {plan.n_starts} starts of rank {plan.rank} to data of this size",
         "Fewer starts (n_starts), processes (n_jobs) or components (rank) need less, too.",
     )
+
+
+def _problem(data: SliceData, model: Model, plan: Plan) -> Problem:
+    return build_problem(
+        data,
+        plan.rank,
+        model.penalties,
+        fixed_strengths=model.fixed_strengths,
+        absorb=plan.settings.absorb,
+    )
+
+
+def _compressible(model: Model) -> dict[str, bool]:
+    a, b, _ = model.penalties
+    return {"columns": can_rotate(b, 1), "rows": can_rotate(a, 0)}
 
 
 def _compress(data: SliceData, model: Model, plan: Plan) -> Compressed:
@@ -203,13 +204,7 @@ def _compress(data: SliceData, model: Model, plan: Plan) -> Compressed:
         )
     if not plan.compress:
         return Compressed(data)
-    a, b, _ = model.penalties
-    return compress(
-        data,
-        plan.rank,
-        columns=can_rotate(b, 1),
-        rows=can_rotate(a, 0),
-    )
+    return compress(data, plan.rank, **_compressible(model))
 
 
 def _starts(

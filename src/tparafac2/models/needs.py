@@ -1,0 +1,47 @@
+"""How much memory a fit needs, from shapes alone."""
+
+from tparafac2.data import FilledData, ObservedData
+from tparafac2.solver import Problem
+from tparafac2.starts import batch_size
+
+_DOUBLE = 8
+
+
+def needed_bytes(problem: Problem, smaller: tuple[int, int, int], n_starts: int, n_jobs: int) -> int:
+    """Peak of the arrays that a fit holds, the copy of the data included.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the data as they are before compression.
+    smaller : (K, I, J)
+        Their shape after it.
+    n_starts, n_jobs : int
+
+    Returns
+    -------
+    int
+    """
+    K, I, J = problem.data.shape
+    patterns = problem.rank * K * J
+    fit = _fit_bytes(problem, smaller, n_starts, n_jobs)
+    if smaller == problem.data.shape:
+        return problem.data.nbytes + fit
+    # The basis is as large as the data; three full patterns are there when a start is drawn.
+    return problem.data.nbytes + _DOUBLE * K * I * J + fit + 3 * _DOUBLE * patterns
+
+
+def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_jobs: int) -> int:
+    K, _, J = shape
+    rank, size = problem.rank, problem.data.dtype.itemsize
+    together = min(n_starts, batch_size(shape, rank)) * max(1, n_jobs)
+    # Patterns and products; auxiliary and dual of each split term, and those of one step before.
+    per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
+    once = 0
+    if isinstance(problem.data, ObservedData):  # each column's cross products, pairs of one start, inverses
+        per_start += size * (rank + 1) // 2
+        once = size * (rank + 1) // 2 + _DOUBLE * rank
+    elif isinstance(problem.data, FilledData):  # the current model, and as the kernels want it
+        per_start += _DOUBLE + size
+    # Starts and where they ended are kept in double precision.
+    return (per_start * together + 2 * _DOUBLE * n_starts + once) * rank * K * J
