@@ -19,6 +19,8 @@ PACKAGE = ROOT / "src" / "tparafac2"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 ROOMS = (
+    "words",
+    "errors",
     "files",
     "hdf5",
     "compiling",

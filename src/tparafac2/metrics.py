@@ -209,14 +209,31 @@ def degeneracy_score(A: ArrayLike, B: ArrayLike | Sequence[ArrayLike], C: ArrayL
     >>> degeneracy_score(A, B, C)
     -1.0
     """
+    return cancelling_pair(A, B, C)[0]
+
+
+def cancelling_pair(
+    A: ArrayLike, B: ArrayLike | Sequence[ArrayLike], C: ArrayLike | None
+) -> tuple[float, int, int]:
+    """Give the degeneracy score, and the two components (from 0) that have it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.array([[1.0, 0.0, -1.0], [2.0, 1.0, -2.0]])
+    >>> cancelling_pair(A, np.ones((3, 4, 3)), np.ones((3, 3)))
+    (-1.0, 0, 2)
+    """
     factors = _check_factors(A, B, C, "the factors")
     letters = "AB" if factors.C is None else "ABC"
     units = _unit_modes(factors, letters, "stacked").values()
     rank = factors.A.shape[1]
     if rank == 1:
-        return 1.0
+        return 1.0, 0, 0
     product = np.prod([unit.T @ unit for unit in units], axis=0)
-    return float(np.clip(product[~np.eye(rank, dtype=bool)].min(), -1.0, 1.0))
+    np.fill_diagonal(product, np.inf)
+    first, second = divmod(int(np.argmin(product)), rank)
+    return float(np.clip(product[first, second], -1.0, 1.0)), first, second
 
 
 def explained_variance(X: ArrayLike | Sequence[ArrayLike], estimate: object) -> float:

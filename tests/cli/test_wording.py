@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 import tparafac2 as tp
 from tparafac2.cli.app import app
 from tparafac2.cli.wording import flags_of, in_flags
-from tparafac2.solver import Status
 
 COMMANDS = typer.main.get_command(app).commands
 FIT = flags_of(COMMANDS["fit"])
@@ -47,10 +46,6 @@ def test_flags_are_those_of_the_command():
         (
             "pseudocount=0.5 is for transform='clr' only; got None.",
             "--pseudocount 0.5 is for --transform clr only.",
-        ),
-        (
-            Status.MAX_ITER.value,
-            "Stopped at --max-iter while the objective was still changing: raise --max-iter.",
         ),
         (
             "the folder 'a' exists: choose another, or replace it with overwrite.",

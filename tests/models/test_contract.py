@@ -145,7 +145,7 @@ def test_normalised_factors_describe_the_same_data(fitted):
 
 def test_all_ended_well(fitted):
     assert fitted.converged_ is True
-    assert fitted.status_.startswith("Converged")
+    assert fitted.status_ == "converged"
     assert set(fitted.feasibility_gaps_) == {"A", "B", "C"}
     assert all(0 <= gap < 1e-5 for gap in fitted.feasibility_gaps_.values())
     assert isinstance(fitted.notes_, tuple)

@@ -92,7 +92,7 @@ def test_hostile_text_opens_no_element(tmp_path):
     names = {"rows": HOSTILE, "columns": "c" + HOSTILE, "time": "t" + HOSTILE}
     labels = Labels(rows=[HOSTILE] * 2, columns=[HOSTILE] * 4, time=[HOSTILE] * 3, names=names)
     harmless = Reader(write_page(make(), tmp_path / "a.html").read_text())
-    result = make(labels=labels, notes=(HOSTILE,), status=HOSTILE, model=HOSTILE, converged=False)
+    result = make(labels=labels, status=HOSTILE, model=HOSTILE, converged=False)
     hostile = Reader(
         write_page(result, tmp_path / "b.html", title=HOSTILE, about={HOSTILE: HOSTILE}).read_text()
     )

@@ -14,8 +14,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from tparafac2.data import Labels
 from tparafac2.penalties import Ridge
-from tparafac2.result import Result, load_result
-from tparafac2.result.layout import FORMAT_VERSION, from_layout, to_layout
+from tparafac2.result import ENDINGS, Result, load_result
+from tparafac2.result.layout import _ENDINGS_OF_0_1, FORMAT_VERSION, from_layout, to_layout
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,6 @@ def make(**changes: Any) -> Result:
             "status": np.array(["Converged.", "Not finite: ∞."]),
             "chosen": np.array([True, False]),
         },
-        "notes": ("component 4 vanished.", ""),
     }
     return Result(**(plain | changes))
 
@@ -124,6 +123,13 @@ def test_files_from_before_these_fields_still_load(tmp_path: Path) -> None:
     assert layout.attrs["format_version"] == 1
     path = write_dataset(layout, tmp_path / "old.nc")
     assert_same(load_result(path), make())
+
+
+@pytest.mark.parametrize(("sentence", "status"), _ENDINGS_OF_0_1.items())
+def test_files_of_version_0_1_have_a_sentence_as_status(sentence: str, status: str) -> None:
+    layout = to_layout(make()).assign_attrs(status=json.dumps(sentence), notes="[]")
+    assert from_layout(layout)[0].status == status
+    assert status in ENDINGS
 
 
 @BOTH_WAYS
@@ -379,7 +385,7 @@ def test_a_newer_format(tmp_path: Path) -> None:
 ALTERATIONS = {
     "no loadings": lambda dataset: dataset.drop_vars("A"),
     "no start column": lambda dataset: dataset.drop_vars("start_status"),
-    "bad JSON": lambda dataset: dataset.assign_attrs(notes="["),
+    "bad JSON": lambda dataset: dataset.assign_attrs(status="["),
     "bad names": lambda dataset: dataset.assign_attrs(names=json.dumps({"rows": "time"})),
     "bad parameters": lambda dataset: dataset.assign_attrs(parameters="[]"),
     "bad type": lambda dataset: dataset.assign(

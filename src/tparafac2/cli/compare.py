@@ -17,7 +17,7 @@ from tparafac2.cli.modelling import FIT, MODEL_NAMES, SMOOTH, Fitting, make_mode
 from tparafac2.cli.options import Several, several, takes
 from tparafac2.cli.source import Source, announce, check_source, load
 from tparafac2.cli.termination import Terminated
-from tparafac2.cli.wording import in_flags
+from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
     from tparafac2.models.estimators import Decomposition
@@ -78,6 +78,7 @@ class Request(Fitting, Source):
 def compare(request: Request) -> None:
     """Fit several models or settings to the same data, and set them side by side."""
     from tparafac2.io import check_folder
+    from tparafac2.result import notes
 
     models = dict(_models(request))
     check_source(request)
@@ -91,8 +92,8 @@ def compare(request: Request) -> None:
     lines = _finished(models, loaded.prepared, request.jobs)
     if not lines:
         raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
-    notes = {line["model"]: [in_flags(note) for note in models[line["model"]].notes_] for line in lines}
-    typer.echo(_as_json(lines, notes, loaded.about) if request.as_json else _as_text(lines, notes))
+    told = {line["model"]: notes(models[line["model"]].findings_, FLAGS) for line in lines}
+    typer.echo(_as_json(lines, told, loaded.about) if request.as_json else _as_text(lines, told))
     if request.out is not None:
         _keep(request, models, lines, loaded.about)
     if len(lines) < len(models):
@@ -117,7 +118,9 @@ def _keep(
         say(f"nothing was written, and {str(request.out)!r} is as it was.")
         return
     facts = {**about, "command": shlex.join(["tparafac2", *sys.argv[1:]])}
-    write_comparison(models, pd.DataFrame(lines), request.out, about=facts, overwrite=request.overwrite)
+    write_comparison(
+        models, pd.DataFrame(lines), request.out, about=facts, overwrite=request.overwrite, words=FLAGS
+    )
     if not request.as_json:
         typer.echo(f"\nThe table and the models are in {request.out}.")
 

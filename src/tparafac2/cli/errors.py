@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from tparafac2.cli.termination import Terminated, terminable
-from tparafac2.cli.wording import flags_of, in_flags
+from tparafac2.cli.wording import Flags, flags_of, in_flags
 
 
 class ExitCode(IntEnum):
@@ -135,7 +135,7 @@ def _plain_warnings(flags: Callable[[], dict[str, str]]) -> Iterator[None]:
     said = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        sentence = _NO_GLYPH if str(message).startswith("Glyph ") else in_flags(str(message), flags())
+        sentence = _warning_sentence(message, flags())
         if sentence not in said:
             said.add(sentence)
             say(sentence, "Warning", "bold yellow")
@@ -143,6 +143,13 @@ def _plain_warnings(flags: Callable[[], dict[str, str]]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
+
+
+def _warning_sentence(message: Warning | str, flags: dict[str, str]) -> str:
+    if hasattr(message, "told"):
+        return str(message.told(Flags(flags)))
+    # matplotlib's
+    return _NO_GLYPH if str(message).startswith("Glyph ") else in_flags(str(message), flags)
 
 
 def _file_sentence(error: OSError) -> str:

@@ -16,7 +16,7 @@ from tparafac2.cli.errors import ExitCode, say
 from tparafac2.cli.modelling import Fitting, ModelName, make_model
 from tparafac2.cli.options import takes
 from tparafac2.cli.source import Source, announce, check_source, load
-from tparafac2.cli.wording import in_flags
+from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
     from tparafac2.models.estimators import Decomposition
@@ -88,31 +88,31 @@ def deliver(
     """Write what was found, and say so; half a fit never takes the place of a whole one."""
     from tparafac2.io import write_results
     from tparafac2.io.comparing import was_interrupted
-    from tparafac2.solver import Status
+    from tparafac2.result import Kind, sentence
 
     interrupted = was_interrupted(model)
     if interrupted and out.exists() and any(out.iterdir()):
         raise KeyboardInterrupt(f"interrupted: nothing was written, and {str(out)!r} is as it was.")
-    folder = write_results(model, out, about=about, figures=figures, overwrite=overwrite)
+    folder = write_results(model, out, about=about, figures=figures, overwrite=overwrite, words=FLAGS)
     typer.echo(_as_json(model, folder, about) if as_json else _as_text(model, folder))
     if interrupted:
         say(f"interrupted: {str(folder)!r} has the best that was found so far.")
         raise typer.Exit(ExitCode.INTERRUPTED)
-    if model.status_ == Status.VANISHED.value:
-        say(in_flags(model.status_))
+    gone = [finding for finding in model.findings_ if finding.kind is Kind.ALL_VANISHED]
+    if gone:
+        say(sentence(gone[0], FLAGS))
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
 def _as_text(model: Decomposition, folder: Path) -> str:
     """What came out, for people."""
-    told = model.summary()
-    for sentence in (model.status_, *model.notes_):  # and nothing else: the rest has the user's labels
-        told = told.replace(sentence, in_flags(sentence))
-    return f"{told}\n\nEverything is in {folder}: open {folder / 'report.html'}"
+    return f"{model.summary(FLAGS)}\n\nEverything is in {folder}: open {folder / 'report.html'}"
 
 
 def _as_json(model: Decomposition, folder: Path, about: Mapping[str, Any]) -> str:
     """What came out, for machines."""
+    from tparafac2.result import notes
+
     result = model.result_
     found = {
         "folder": str(folder),
@@ -122,9 +122,10 @@ def _as_json(model: Decomposition, folder: Path, about: Mapping[str, Any]) -> st
         "explained_variance": result.explained_variance,
         "objective": result.objective,
         "converged": result.converged,
-        "status": in_flags(result.status),
+        "status": result.status,
         "iterations": result.n_iter,
         "observed_share": result.observed_share,
-        "notes": [in_flags(note) for note in result.notes],
+        "notes": notes(result.findings, FLAGS),
+        "findings": [finding.as_dict() for finding in result.findings],
     }
     return json.dumps(found, indent=2)

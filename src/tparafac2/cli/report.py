@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tparafac2.cli.options import takes
+from tparafac2.cli.wording import FLAGS
 
 EXAMPLES = """Examples:
   tparafac2 report gut --overwrite --title "Gut bacteria of infants"
@@ -55,7 +56,7 @@ def report(request: Request) -> None:
         raise FileExistsError(f"{str(page)!r} exists: choose another name, or replace it with --overwrite.")
     about = _noted(folder) if folder else {}
     title = about.pop("title", None)
-    typer.echo(str(write_page(load(model), page, title=request.title or title, about=about)))
+    typer.echo(str(write_page(load(model), page, title=request.title or title, about=about, words=FLAGS)))
 
 
 def _noted(folder: Path) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from tparafac2.words import Advice, Setting, Words
+
 _OTHER_NAMES = {
     "n_starts": "starts",
     "random_state": "seed",
@@ -53,6 +55,57 @@ _PHRASES = {
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+
+
+_ADVICE = {
+    "or_loosen_tol": "",
+    "to_feasibility_tol": "",
+    "or_penalise": ", or use a smooth model (--model tparafac2)",
+    "or_lambdas": "",
+    "no_bridge": "--no-bridge",
+}
+"""Advice that is another here, or (if empty) none."""
+
+
+class Flags(Words):
+    """The words of the command line.
+
+    Parameters
+    ----------
+    flags : mapping of str to str, optional
+        Flags of a command by the names of arguments, see `flags_of`; without it those of `fit`.
+
+    Examples
+    --------
+    >>> Flags().name("n_starts"), Flags({}).name("n_starts")
+    ('--starts', 'n_starts')
+    >>> Flags().setting(Setting("rows", "first name"))
+    "--rows 'first name'"
+    """
+
+    def __init__(self, flags: Mapping[str, str] | None = None) -> None:
+        self.flags = flags
+
+    def name(self, argument: str) -> str:
+        """Give the flag of an argument."""
+        if self.flags is not None:
+            return self.flags.get(argument, argument)
+        return "--" + _OTHER_NAMES.get(argument, argument).replace("_", "-")
+
+    def setting(self, setting: Setting) -> str:
+        """Write an option as one would type it in a shell; what cannot be typed stays as Python shows it."""
+        flag = self.name(setting.argument)
+        if flag == setting.argument or not setting.is_given:
+            return super().setting(setting) if flag == setting.argument else flag
+        text = str(setting.value)
+        return f"{flag} {shlex.quote(text) if text.isprintable() else repr(setting.value)}"
+
+    def advice(self, advice: Advice) -> str:
+        """Give the advice that helps here."""
+        return _ADVICE.get(advice.key, advice.usual)
+
+
+FLAGS = Flags()
 
 
 def in_flags(sentence: str, flags: Mapping[str, str] | None = None) -> str:

@@ -23,8 +23,9 @@ from tparafac2.io.formulas import write_csv
 from tparafac2.models.checks import check_jobs
 from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.models.fitting import count_jobs
+from tparafac2.result import Kind, notes
 from tparafac2.result.agreement import count_same_objective
-from tparafac2.solver import Settings, Status
+from tparafac2.solver import Settings
 from tparafac2.starts import (
     Interrupt,
     Progress,
@@ -34,6 +35,7 @@ from tparafac2.starts import (
     no_orphans,
     one_of_several,
 )
+from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,10 +192,7 @@ def was_interrupted(model: Decomposition) -> bool:
     >>> was_interrupted(tp.CP(1, n_starts=2).fit(data.X))
     False
     """
-    status = model.result_.starts["status"]
-    several = len(model.init) if isinstance(model.init, list) else 1
-    asked = model.n_starts if isinstance(model.init, str) else several
-    return len(status) < asked or Status.INTERRUPTED.name.lower() in status
+    return any(finding.kind is Kind.INTERRUPTED_STARTS for finding in model.findings_)
 
 
 def write_comparison(
@@ -203,6 +202,7 @@ def write_comparison(
     *,
     about: Mapping[str, Any] | None = None,
     overwrite: bool = False,
+    words: Words = PYTHON,
 ) -> Path:
     """Keep compared models: a folder with their table, and a file of each for `load`.
 
@@ -221,6 +221,8 @@ def write_comparison(
         Facts for the log: where the data came from, the command.
     overwrite : bool
         Replace an existing folder, if it holds nothing but what this package wrote.
+    words : Words
+        What arguments are called in the log; the command line has words of its own.
 
     Returns
     -------
@@ -241,7 +243,10 @@ def write_comparison(
     """
     labels = table["model"].to_list() if len(table.columns) else []
     files = [f"{place}-{_plain(label)}.nc" for place, label in enumerate(labels, start=1)]
-    kept = {label: {"model": repr(models[label]), "notes": list(models[label].notes_)} for label in labels}
+    kept = {
+        label: {"model": repr(models[label]), "notes": list(notes(models[label].findings_, words))}
+        for label in labels
+    }
     log = {"tparafac2": __version__, "about": dict(about or {}), "models": kept}
     with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
         for label, file in zip(labels, files):

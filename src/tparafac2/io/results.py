@@ -16,6 +16,8 @@ from tparafac2 import __version__
 from tparafac2.io.folders import check_folder, folder_written_whole
 from tparafac2.io.formulas import write_csv
 from tparafac2.io.tables import tidy_tables
+from tparafac2.result import notes
+from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
     from tparafac2.models import Decomposition
@@ -30,6 +32,7 @@ def write_results(
     about: Mapping[str, Any] | None = None,
     figures: str | Sequence[str] = ("png",),
     overwrite: bool = False,
+    words: Words = PYTHON,
 ) -> Path:
     """Write a folder that can be shown around.
 
@@ -47,6 +50,8 @@ def write_results(
     figures : "png", "pdf", "svg", or a sequence of them
     overwrite : bool
         Replace an existing folder, if it holds nothing but what this function wrote.
+    words : Words
+        What arguments are called in page and log; the command line has words of its own.
 
     Returns
     -------
@@ -72,11 +77,13 @@ def write_results(
     require_figure_kinds(kinds)
     _ = model.result_  # or it says that it is not fitted
     with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
-        _write(model, unfinished, dict(about or {}), kinds)
+        _write(model, unfinished, dict(about or {}), kinds, words)
     return Path(folder)
 
 
-def _write(model: Decomposition, folder: Path, facts: dict[str, Any], kinds: Sequence[str]) -> None:
+def _write(
+    model: Decomposition, folder: Path, facts: dict[str, Any], kinds: Sequence[str], words: Words
+) -> None:
     from tparafac2.report import write_page
 
     model.save(folder / "model.nc")
@@ -85,8 +92,8 @@ def _write(model: Decomposition, folder: Path, facts: dict[str, Any], kinds: Seq
     if kinds:
         _draw(model, folder / "figures", kinds)
     told = {name: fact for name, fact in facts.items() if name != "title"}
-    write_page(model, folder / "report.html", title=facts.get("title"), about=told)
-    (folder / "log.json").write_text(json.dumps(_log(model, facts), indent=1, default=str) + "\n")
+    write_page(model, folder / "report.html", title=facts.get("title"), about=told, words=words)
+    (folder / "log.json").write_text(json.dumps(_log(model, facts, words), indent=1, default=str) + "\n")
 
 
 def require_figure_kinds(kinds: Sequence[str]) -> None:
@@ -115,7 +122,7 @@ def _draw(model: Decomposition, folder: Path, kinds: Sequence[str]) -> None:
             plots.save(axes, folder / f"{name}.{kind}")
 
 
-def _log(model: Decomposition, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _log(model: Decomposition, facts: Mapping[str, Any], words: Words) -> dict[str, Any]:
     result = model.result_
     return {
         "tparafac2": __version__,
@@ -129,5 +136,6 @@ def _log(model: Decomposition, facts: Mapping[str, Any]) -> dict[str, Any]:
         "objective": result.objective,
         "explained_variance": result.explained_variance,
         "observed_share": result.observed_share,
-        "notes": list(result.notes),
+        "notes": list(notes(result.findings, words)),
+        "findings": [finding.as_dict() for finding in result.findings],
     }

@@ -1,9 +1,11 @@
 """scikit-learn's conventions for estimators, without its import (which takes longer than most fits)."""
 
 import inspect
+from collections.abc import Sequence
 from typing import Any, Self
 
-from tparafac2.result import Result
+from tparafac2.result import Finding, Result, sentence
+from tparafac2.words import PYTHON, Words
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -20,7 +22,24 @@ class NotFittedError(ValueError, AttributeError):
 
 
 class ConvergenceWarning(UserWarning):
-    """The chosen run did not end as it should; the message says why and what to do."""
+    """The chosen run did not end as it should; the message says why and what to do.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        The same as data.
+    """
+
+    def __init__(self, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(findings)
+        self.findings = tuple(findings)
+
+    def told(self, words: Words) -> str:
+        """Give the message in other words than those of Python."""
+        return " ".join(sentence(finding, words) for finding in self.findings)
+
+    def __str__(self) -> str:
+        return self.told(PYTHON)
 
 
 class Estimator:

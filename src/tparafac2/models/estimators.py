@@ -22,7 +22,8 @@ from tparafac2.models.model import Model
 from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
 from tparafac2.preparing import Prepared, as_prepared
-from tparafac2.result import Evaluation, NormalisedFactors, Result
+from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result
+from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -193,10 +194,19 @@ by time, xarray.DataArray, Table, or Prepared
         self.converged_ = result.converged
         self.n_iter_ = result.n_iter
         self.status_ = result.status
-        self.notes_ = result.notes
         self.observed_share_ = result.observed_share
         self.coverage_ = result.coverage
         self.undetermined_ = result.undetermined_patterns
+
+    @property
+    def findings_(self) -> tuple[Finding, ...]:
+        """What there is to know about the fit, as data."""
+        return self.result_.findings
+
+    @property
+    def notes_(self) -> tuple[str, ...]:
+        """What of it to read, as sentences."""
+        return self.result_.notes
 
     @property
     def starts_(self) -> "pd.DataFrame":
@@ -245,9 +255,9 @@ by time, xarray.DataArray, Table, or Prepared
         """Everything as one labelled xarray.Dataset, with the factors of `normalised`."""
         return self.result_.to_dataset()
 
-    def summary(self) -> str:
+    def summary(self, words: Words = PYTHON) -> str:
         """Tell in a few lines what was found and how far to trust it."""
-        return self.result_.summary()
+        return self.result_.summary(words)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a netCDF file, for `tparafac2.load`."""
@@ -326,8 +336,10 @@ class TParafac2(Decomposition):
         Patterns of the columns at each time.
     C_ : ndarray (K, R)
         Strengths at each time, not negative.
-    objective_, explained_variance_, converged_, n_iter_, status_, notes_, starts_, trace_
+    objective_, explained_variance_, converged_, n_iter_, status_, starts_, trace_
         How the fit went.
+    findings_, notes_
+        What there is to know about the fit, as data, and what of it to read, as sentences.
     feasibility_gaps_ : dict
         How far the last iterate was from its constraints, before the factors were made feasible.
     constraint_violations_ : dict

@@ -26,12 +26,11 @@ from tparafac2.data import (
 from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.models.model import Model
 from tparafac2.models.needs import needed_bytes
-from tparafac2.models.notes import notes_on_components, notes_on_gaps, notes_on_starts, without_strength
 from tparafac2.models.timeline import all_times
 from tparafac2.penalties import Quadratic, asks_for, can_rotate, ignore_sign
-from tparafac2.result import Method, Result, Terms
+from tparafac2.result import ENDINGS, Kind, Method, Result, Terms, strengths, weak
 from tparafac2.result.parameters import GIVEN_FACTORS
-from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem
+from tparafac2.solver import Problem, Run, Settings, Start, build_problem
 from tparafac2.starts import (
     Choice,
     Progress,
@@ -103,12 +102,9 @@ def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> R
         progress.close()
     choice = choose(runs, plan.settings, fixed_strengths=model.fixed_strengths)
     chosen = runs[choice.chosen]
-    warning = _warning(chosen, choice, len(runs))
-    method = _method(plan, data, compressed, len(runs))
-    about = {**about, "warning": warning, "period": plan.period, "method": method}
+    about = {**about, "period": plan.period, "method": _method(plan, data, compressed, len(runs))}
     result = _package(intake, model, problem, compressed, chosen, choice, about)
-    if warning:
-        warnings.warn(warning, ConvergenceWarning, stacklevel=3)
+    _warn(result)
     return result
 
 
@@ -246,9 +242,8 @@ def _package(
 ) -> Result:
     """The chosen run in the user's units, components in order and with settled signs."""
     A, B, C = _factors(model, problem, compressed, run)
-    notes = notes_on_components(model, A, B, C)
-    notes += notes_on_gaps(intake, A.shape[1]) + notes_on_starts(model, choice)
-    undetermined = without_strength(model, C)
+    # A pattern that cannot change is known from other times.
+    undetermined = weak(strengths(B, C)) & (not asks_for(model.penalties[1], "static"))
     if intake.order != tuple(range(intake.n_times)):
         B, C, undetermined = all_times(intake, B, C, undetermined, about["period"])
         undetermined &= not asks_for(model.penalties[1], "static")
@@ -274,7 +269,6 @@ def _package(
         n_iter=run.n_iter,
         trace=trace,
         starts=starts,
-        notes=tuple(([about["warning"]] if about["warning"] else []) + notes),
         times=intake.times,
         period=about["period"],
         preparation=about["preparation"],
@@ -344,15 +338,13 @@ def _user_widths(intake: Intake) -> list[int] | None:
     return [widths[k] for k in range(intake.n_times)]
 
 
-def _warning(run: Run, choice: Choice, n: int) -> str:
-    """One sentence about the chosen run where it is not sound; the user's own interruption needs none."""
-    if run.status is Status.INTERRUPTED or not choice.reasons:
-        return ""
-    passed_over = "; ".join(f"{count} of {n} {fault}" for fault, count in choice.reasons.items())
-    advice = (
-        "Lower the rank, or use norm penalties or smoothness." if run.status.converged else run.status.value
-    )
-    return f"No start was sound ({passed_over}); the best is given back. {advice}"
+def _warn(result: Result) -> None:
+    """Warn where the chosen run is not sound; the user's own interruption needs no warning."""
+    kinds = {finding.kind for finding in result.findings}
+    if Kind.NO_SOUND_START in kinds:
+        told = {Kind.NO_SOUND_START, Kind.DEGENERATE, *ENDINGS.values()} - {Kind.CONVERGED}
+        why = [finding for finding in result.findings if finding.kind in told]
+        warnings.warn(ConvergenceWarning(why), stacklevel=4)
 
 
 def read_settings(

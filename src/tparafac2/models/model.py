@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 from tparafac2.data import Intake
-from tparafac2.penalties import Penalty, asks_for, on_clock
+from tparafac2.penalties import Penalty, on_clock
 
 
 class Model(NamedTuple):
@@ -12,11 +12,6 @@ class Model(NamedTuple):
 
     penalties: tuple[Sequence[Penalty], Sequence[Penalty], Sequence[Penalty]]
     fixed_strengths: bool = False
-
-    @property
-    def is_unique(self) -> bool:
-        """Whether components are determined, and not only their span."""
-        return not self.fixed_strengths or asks_for(self.penalties[0], "nonnegative")
 
     def on_clock(self, intake: Intake, period: float | None) -> Self:
         """The model for slices that were taken when these were."""

@@ -41,7 +41,7 @@ def columns_to_show(result: Result, course: Course, n: int | None, most: int) ->
     Examples
     --------
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.array([[[0.0], [1.0]], [[2.0], [0.0]]]),
-    ...                 C=np.ones((2, 1)), objective=0.0, explained_variance=1.0, status="Converged.",
+    ...                 C=np.ones((2, 1)), objective=0.0, explained_variance=1.0, status="converged",
     ...                 converged=True, n_iter=1)
     >>> from tparafac2.plots.subject import course_of
     >>> from tparafac2.plots.time_axis import time_axis
@@ -116,7 +116,7 @@ def label_columns(
     --------
     >>> from tparafac2.plots.style import new_figure
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> ax = new_figure(8, 5).add_subplot()
     >>> label_columns(ax, result, np.array([2, 0]))
     >>> [label.get_text() for label in ax.get_yticklabels()], ax.get_ylabel()

@@ -151,7 +151,7 @@ def chosen_slices(result: Result, axis: TimeAxis, times: Any, usable: NDArray[np
     >>> from tparafac2.data import Labels
     >>> from tparafac2.plots.time_axis import time_axis
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)), objective=0.0,
-    ...                 explained_variance=1.0, status="Converged.", converged=True, n_iter=1,
+    ...                 explained_variance=1.0, status="converged", converged=True, n_iter=1,
     ...                 labels=Labels(time=[1990, 1992, 1991]))
     >>> chosen_slices(result, time_axis(result), [1992, 1990], np.ones(3, bool))
     [0, 2]

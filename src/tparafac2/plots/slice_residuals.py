@@ -115,7 +115,7 @@ def data_slices(X: Any, result: Result) -> Iterator[NDArray[np.float64]]:
     Examples
     --------
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> [piece.shape for piece in data_slices(np.ones((3, 2, 4)), result)]
     [(2, 4), (2, 4), (2, 4)]
     """

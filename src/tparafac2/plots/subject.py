@@ -12,9 +12,6 @@ from tparafac2.data import padded
 from tparafac2.plots.time_axis import TimeAxis
 from tparafac2.result import Result
 
-_SMALL = 1e-3
-"""A pattern this much smaller than at its largest is no more than rounding and noise."""
-
 
 class Course(NamedTuple):
     """The course of one component's pattern.
@@ -68,7 +65,7 @@ def place_of(component: Any, result: Result) -> int:
     Examples
     --------
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> place_of(1, result)
     0
     >>> place_of(0, result)
@@ -113,15 +110,14 @@ def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
     --------
     >>> from tparafac2.plots.time_axis import time_axis
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 4, 1)), C=np.array([[1.0], [0.0]]),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> course_of(result, 0, time_axis(result)).known[:, 0]
     array([0.5, nan])
     """
     J = result.shape[2]
     weights = padded([piece[:, r] for piece in result.normalised().B], J)
     weights[~np.isfinite(weights)] = np.nan
-    sizes = np.array([np.abs(piece[:, r]).max(initial=0.0) for piece in result.B])
-    vague = result.undetermined_patterns[:, r] | ~(sizes > _SMALL * sizes.max())
+    vague = result.undetermined_patterns[:, r]
     determined = ~vague[:, np.newaxis] & np.isfinite(weights)
     # A pattern that never changes is known from the times at which it was observed.
     if result.coverage is not None and not (weights == weights[0]).all():
@@ -136,7 +132,7 @@ def unobserved_times(result: Result) -> NDArray[np.bool_]:
     --------
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 1, 1)), C=np.ones((2, 1)),
     ...                 coverage=np.array([[0.5], [0.0]]), objective=0.0, explained_variance=1.0,
-    ...                 status="Converged.", converged=True, n_iter=1)
+    ...                 status="converged", converged=True, n_iter=1)
     >>> unobserved_times(result)
     array([False,  True])
     """
@@ -151,7 +147,7 @@ def require_common_columns(result: Result, picture: str) -> None:
     Examples
     --------
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=[np.ones((1, 1)), np.ones((2, 1))],
-    ...                 C=np.ones((2, 1)), objective=0.0, explained_variance=1.0, status="Converged.",
+    ...                 C=np.ones((2, 1)), objective=0.0, explained_variance=1.0, status="converged",
     ...                 converged=True, n_iter=1)
     >>> require_common_columns(result, "movers")
     Traceback (most recent call last):

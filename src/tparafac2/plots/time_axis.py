@@ -100,7 +100,7 @@ def time_axis(result: Result) -> TimeAxis:
     --------
     >>> from tparafac2.data import Labels
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 4, 1)), C=np.ones((2, 1)), objective=0.0,
-    ...                 explained_variance=1.0, status="Converged.", converged=True, n_iter=1,
+    ...                 explained_variance=1.0, status="converged", converged=True, n_iter=1,
     ...                 labels=Labels(time=[2021, 2019]))
     >>> axis = time_axis(result)
     >>> axis.labels, axis.positions, axis.kind

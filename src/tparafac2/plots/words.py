@@ -46,7 +46,7 @@ def labels_of(result: Result, mode: Mode, size: int, longest: int = LONGEST) -> 
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> labels_of(result, "rows", 2)
     ['0', '1']
     """
@@ -80,7 +80,7 @@ def dimension_name(result: Result, mode: Mode) -> str:
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> dimension_name(result, "columns")
     'Column'
     """

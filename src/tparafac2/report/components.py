@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import shortened
-from tparafac2.report.facts import static, vanished
 from tparafac2.report.view import Known, View
-from tparafac2.result import Result
+from tparafac2.result import Result, static, vanished
 
 _LEADERS = 3
 _LONGEST = 40
@@ -41,15 +40,14 @@ class ComponentAccount(NamedTuple):
 def component_accounts(result: Result, view: View) -> list[ComponentAccount]:
     """Describe the components, in their order.
 
-        Examples
-        --------
-        >>> from tparafac2.data import shortened
-    from tparafac2.report.view import look
-        >>> B = np.array([[[3.0], [4.0], [0.0]], [[0.0], [0.0], [2.0]]])
-        >>> result = Result(model="CP", A=np.ones((4, 1)), B=B, C=np.ones((2, 1)), objective=0.5,
-        ...                 explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
-        >>> component_accounts(result, look(result))[0].text
-        'Strongest at 0, weakest at 1. At 0 it is column 1, column 0; at 1 it is column 2.'
+    Examples
+    --------
+    >>> from tparafac2.report.view import look
+    >>> B = np.array([[[3.0], [4.0], [0.0]], [[0.0], [0.0], [2.0]]])
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=B, C=np.ones((2, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
+    >>> component_accounts(result, look(result))[0].text
+    'Strongest at 0, weakest at 1. At 0 it is column 1, column 0; at 1 it is column 2.'
     """
     shares = _shares(view.C)
     gone, still = vanished(result), static(result)

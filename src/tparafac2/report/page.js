@@ -7,10 +7,6 @@ function showOverview(page, explorer) {
   write("subtitle", page.subtitle);
   const fact = ({ tone, figure, text }) => [make("dt", { "data-tone": tone }, figure), make("dd", {}, text)];
   byId("facts").append(...page.facts.flatMap(fact));
-  if (page.notes.length) {
-    const notes = page.notes.map((note) => make("li", { dir: "auto" }, note));
-    byId("notes").append(make("h3", {}, "Notes of the fit"), make("ul", {}, ...notes));
-  }
   const done = ([name, text]) => [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)];
   byId("about").append(...page.about.flatMap(done));
   byId("cards").append(...page.components.map((one, r) => card(one, r, explorer)));

@@ -16,6 +16,7 @@ from tparafac2.files import written_whole
 from tparafac2.models import MODELS, Decomposition
 from tparafac2.report.payload import as_script_text, payload
 from tparafac2.result import Result
+from tparafac2.words import PYTHON, Words
 
 _SCRIPTS = ("data.js", "dom.js", "charts.js", "bars.js", "explorer.js", "page.js")
 _ENDINGS = (".html", ".htm")
@@ -28,6 +29,7 @@ def write_page(
     *,
     title: str | None = None,
     about: Mapping[str, Any] | None = None,
+    words: Words = PYTHON,
 ) -> Path:
     """Write a fit as one HTML file that opens offline: an account of the fit, and a way to explore it.
 
@@ -42,6 +44,8 @@ def write_page(
     title : str, optional
     about : mapping, optional
         Further facts by name, shown under "What was done": the source of the data, preparations, a command.
+    words : Words
+        What arguments are called; the command line has words of its own.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def write_page(
     target = _checked_target(path)
     facts = {"fitted with": _call_text(result), **(about or {})}
     shown_title = _TITLE if title is None else str(title)
-    page = _page(shown_title, as_script_text(payload(result, title=shown_title, about=facts)))
+    page = _page(shown_title, as_script_text(payload(result, title=shown_title, about=facts, words=words)))
     with written_whole(target) as unfinished:
         unfinished.write_bytes(page.encode("ascii"))
     return target

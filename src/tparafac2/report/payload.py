@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from tparafac2 import __version__
 from tparafac2.report.components import component_accounts
-from tparafac2.report.facts import account, further_notes
+from tparafac2.report.facts import account
 from tparafac2.report.view import View, look
 from tparafac2.result import Result
 from tparafac2.result.summary import size_text
+from tparafac2.words import PYTHON, Words
 
 STEPS = 32_767
 """A weight is a whole number of steps; this many of them make the largest weight of its column's course."""
@@ -65,7 +66,7 @@ class Steps(NamedTuple):
     sizes: NDArray[np.float32]
 
 
-def payload(result: Result, *, title: str, about: Mapping[str, Any]) -> dict[str, Any]:
+def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Words = PYTHON) -> dict[str, Any]:
     """Collect all that the page shows, as JSON knows it.
 
     Parameters
@@ -74,6 +75,8 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any]) -> dict[str
     title : str
     about : mapping
         Further facts by name: what was done.
+    words : Words
+        What arguments are called.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any]) -> dict[str
     Examples
     --------
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)), objective=0.5,
-    ...                 explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
     >>> page = payload(result, title="Mine", about={"source": "table.csv"})
     >>> page["times"]["labels"], page["about"][0]
     (['0', '1'], ['source', 'table.csv'])
@@ -94,8 +97,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any]) -> dict[str
     return {
         "title": title,
         "subtitle": f"{result.model}: {size_text(result)}",
-        "facts": [fact._asdict() for fact in account(result)],
-        "notes": further_notes(result),
+        "facts": [fact._asdict() for fact in account(result, words)],
         "about": [[str(name), _plain_text(value)] for name, value in about.items()],
         "components": [one._asdict() for one in component_accounts(result, view)],
         "names": dict(result.labels.names),

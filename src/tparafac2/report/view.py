@@ -50,7 +50,7 @@ class View:
     Examples
     --------
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 1, 1)), C=np.array([[2.0], [1.0]]),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1,
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1,
     ...                 times=np.array([7.5, 3.0]))
     >>> view = look(result)
     >>> view.times, view.columns, view.C.round(2).tolist()

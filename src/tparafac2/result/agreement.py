@@ -42,6 +42,25 @@ def likeness(starts: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
     return np.asarray(matches / own if own > 0 else matches)
 
 
+def faults(starts: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
+    """Which starts are not sound, by what is wrong with them; nothing, if the account does not say.
+
+    Examples
+    --------
+    >>> said = {"converged": [True], "feasible": [True], "degenerate": [True], "status": ["converged"]}
+    >>> {name: mask.tolist() for name, mask in faults({k: np.array(v) for k, v in said.items()}).items()}
+    {'not_converged': [False], 'infeasible': [False], 'degenerate': [True], 'not_finite': [False]}
+    """
+    if not {"converged", "feasible", "degenerate", "status"} <= set(starts):
+        return {}
+    return {
+        "not_converged": ~starts["converged"],
+        "infeasible": ~starts["feasible"],
+        "degenerate": starts["degenerate"],
+        "not_finite": np.asarray(starts["status"] == "not_finite"),
+    }
+
+
 def count_alike(starts: Mapping[str, NDArray[Any]]) -> int:
     """How many starts ended with the components of the chosen one.
 

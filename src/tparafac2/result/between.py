@@ -50,7 +50,7 @@ def optimised_at(result: Result, t: object) -> tuple[NDArray[np.float64], NDArra
     Examples
     --------
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.array([[[0.0]], [[4.0]]]), C=np.ones((2, 1)),
-    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7,
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7,
     ...                 times=np.array([10.0, 20.0]))
     >>> optimised_at(result, [10, 12.5])[0].ravel().tolist()
     [0.0, 1.0]

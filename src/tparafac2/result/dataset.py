@@ -31,7 +31,7 @@ def to_dataset(result: Result) -> xr.Dataset:
     >>> from tparafac2.data import Labels
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
     ...                 labels=Labels(rows=["Ann", "Bo"], names={"rows": "author"}), objective=0.0,
-    ...                 explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> to_dataset(result).loadings.dims
     ('author', 'component')
     """

@@ -26,7 +26,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> save_result(result, "result.txt")
     Traceback (most recent call last):
     ValueError: results are saved as netCDF, in a file ending in .nc; got 'result.txt'.

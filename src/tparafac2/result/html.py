@@ -7,7 +7,7 @@ from html import escape
 
 from tparafac2.data import printable
 from tparafac2.result.record import Result
-from tparafac2.result.summary import component_facts, end_labels, headline, size_text
+from tparafac2.result.summary import component_facts, end_labels, further_notes, headline, size_text
 
 
 def to_html(result: Result) -> str:
@@ -16,9 +16,9 @@ def to_html(result: Result) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
-    ...                 objective=0.5, explained_variance=0.9, status="1 < 2.", converged=True, n_iter=7)
-    >>> "<td>1 &lt; 2. (7 iterations)</td>" in to_html(result)
+    >>> result = Result(model="1 < 2", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
+    >>> "<strong>1 &lt; 2</strong>" in to_html(result)
     True
     """
     first, last = end_labels(result)
@@ -45,7 +45,7 @@ def to_html(result: Result) -> str:
         f"<tr><th>{escape(name)}</th>{_cells([text], 'td')}</tr>" for name, text in headline(result)
     )
     body = "".join(f"<tr>{_cells(line, 'td')}</tr>" for line in components)
-    notes = "".join(f"<li>{escape(printable(note))}</li>" for note in result.notes)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in further_notes(result))
     return (
         f"<div><strong>{escape(printable(result.model))}</strong>: {escape(size_text(result))}"
         f"<table>{facts}</table>"

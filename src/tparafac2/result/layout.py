@@ -28,7 +28,6 @@ _SIMPLE_FIELDS = (
     "converged",
     "n_iter",
     "feasibility_gaps",
-    "notes",
 )
 # Files from before these have the defaults.
 _LATER_FIELDS = ("period", "observed_share", "preparation", "version")
@@ -40,6 +39,20 @@ _LATER_ARRAYS = {
 }
 _RECORDS: dict[str, type[Terms | Method]] = {"terms": Terms, "method": Method}
 
+_ENDINGS_OF_0_1 = {
+    "Converged: the objective no longer changes and all constraints hold.": "converged",
+    "Stopped at max_iter while the objective was still changing: raise max_iter or loosen tol.": "max_iter",
+    "Stopped at max_iter with a constraint not yet met to feasibility_tol: raise max_iter, or choose a "
+    "lower rank; the data may violate the PARAFAC2 constraint strongly.": "infeasible",
+    "Interrupted by the user: the factors are the best found so far, not a minimum.": "interrupted",
+    "Broke down: numbers became infinite. Check the data for extreme outliers, or lower the rank.": (
+        "not_finite"
+    ),
+    "All components vanished: the penalties outweigh the data. Lower smoothness (or the lambdas) by a "
+    "factor of ten or more.": "vanished",
+}
+"""What files of version 0.1 have as status: a sentence for each."""
+
 
 def to_layout(result: Result) -> xr.Dataset:
     """Lay out a result for a file.
@@ -48,7 +61,7 @@ def to_layout(result: Result) -> xr.Dataset:
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> sorted(to_layout(result).variables)
     ['A', 'B', 'C']
     """
@@ -74,6 +87,7 @@ def to_layout(result: Result) -> xr.Dataset:
     for name, column in result.starts.items():
         variables[f"start_{name}"] = ("start", *encode_array(column))
     facts = {name: getattr(result, name) for name in (*_SIMPLE_FIELDS, *_LATER_FIELDS)}
+    facts["notes"] = result.notes  # for those who look into the file; they are made from the rest
     for name in _RECORDS:
         if (record := getattr(result, name)) is not None:
             facts[name] = record.to_record()
@@ -96,11 +110,12 @@ def from_layout(dataset: xr.Dataset) -> tuple[Result, dict[str, str]]:
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="Converged.", converged=True, n_iter=1)
+    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
     >>> from_layout(to_layout(result))[0]
     Result(CP, 2 rows x 4 columns x 3 times, 1 component, explained variance 1.0000, converged)
     """
     facts = {name: json.loads(dataset.attrs[name]) for name in (*_SIMPLE_FIELDS, "names", "trace", "starts")}
+    facts["status"] = _ENDINGS_OF_0_1.get(facts["status"], facts["status"])
     B: Any = dataset["B"].values
     if "width" in dataset.variables:
         B = [piece[:width] for piece, width in zip(B, dataset["width"].values)]

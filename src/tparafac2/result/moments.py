@@ -47,7 +47,7 @@ def timeline(result: Result) -> Timeline:
     --------
     >>> from tparafac2.data import Labels
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)), objective=0.5,
-    ...                 explained_variance=0.9, status="Converged.", converged=True, n_iter=7,
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7,
     ...                 labels=Labels(time=np.array(["1970-01-02", "1970-01-04"], dtype="datetime64[D]")))
     >>> timeline(result)
     Timeline(values=array([1., 3.]), dated=True)

@@ -3,10 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+WEAK = 1e-3
+"""A component with less than this part of its greatest strength is as good as absent."""
+
+
+def weak(sizes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell at which times (first axis) there is so little that the data say nothing of the pattern.
+
+    Examples
+    --------
+    >>> weak(np.array([1.0, -0.5, 1e-4, 0.0])).tolist()
+    [False, False, True, True]
+    """
+    sizes = np.abs(sizes)
+    return np.asarray(~(sizes > WEAK * sizes.max(axis=0)))
+
+
+def strengths(B: Sequence[NDArray[Any]] | NDArray[Any], C: NDArray[Any]) -> NDArray[np.float64]:
+    """Say how much of every component there is at every time, (K, R), up to a factor for each component.
+
+    Examples
+    --------
+    >>> strengths(np.array([[[3.0], [4.0]], [[1.0], [0.0]]]), np.array([[1.0], [-2.0]])).ravel().tolist()
+    [5.0, 2.0]
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # a fit that went wrong may hold infinities
+        return np.asarray(np.abs(C) * [np.linalg.norm(piece, axis=0) for piece in B])
 
 
 class Clock(NamedTuple):

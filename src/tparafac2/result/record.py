@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,15 +13,18 @@ from numpy.typing import NDArray
 
 from tparafac2 import metrics
 from tparafac2.data import Labels, printable
+from tparafac2.penalties import asks_for
 from tparafac2.result import observation
 from tparafac2.result.method import Method
 from tparafac2.result.terms import Terms
+from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
     from tparafac2.result.evaluation import Evaluation
+    from tparafac2.result.findings import Finding
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Column: TypeAlias = NDArray[Any]
@@ -29,7 +33,6 @@ CONVENTION = (
     "Loadings have length 1, patterns have length 1 at every time, and all size is in the strengths, in the "
     "units of the data that were fitted."
 )
-_WEAK = 1e-3
 
 
 class NormalisedFactors(NamedTuple):
@@ -73,7 +76,8 @@ class Result:
     objective, explained_variance : float
         What was minimised, and 1 - SSE / ||X||^2, both of these factors.
     status : str
-        A sentence: how the fit ended.
+        How the fit ended: "converged", "max_iter", "infeasible" (at max_iter with a constraint not met),
+        "interrupted", "not_finite" or "vanished" (all components did).
     converged : bool
     n_iter : int
     parameters : mapping
@@ -85,8 +89,6 @@ class Result:
         to its size. The factors given back are made feasible after that: see `constraint_violations`.
     trace, starts : dict of str to 1-D ndarray
         Columns of two tables: one row per iteration of the chosen start, one row per start.
-    notes : tuple of str
-        Sentences the user should read.
     times : ndarray (K,), optional
         When each slice was taken, in the user's units; for dates the days since 1970-01-01, and
         ``labels.time`` has the dates themselves. None: evenly spaced, 0, 1, 2, ...
@@ -115,7 +117,7 @@ class Result:
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
-    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
     >>> result
     Result(CP, 4 rows x 3 columns x 2 times, 1 component, explained variance 0.9000, converged)
     >>> result.normalised().C.round(3).tolist()
@@ -136,7 +138,6 @@ class Result:
     feasibility_gaps: dict[str, float] = field(default_factory=dict)
     trace: dict[str, Column] = field(default_factory=dict)
     starts: dict[str, Column] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     times: NDArray[np.float64] | None = None
     period: float | None = None
     preparation: Mapping[str, Any] | None = None
@@ -162,7 +163,6 @@ class Result:
             "feasibility_gaps": {mode: float(gap) for mode, gap in self.feasibility_gaps.items()},
             "trace": _as_table("trace", self.trace),
             "starts": _as_table("starts", self.starts),
-            "notes": tuple(self.notes),
             "period": observation.settled_period(self.period),
             "observed_share": observation.settled_share(self.observed_share),
         }
@@ -208,8 +208,38 @@ class Result:
         """
         if self.undetermined is not None:
             return self.undetermined
-        size = np.abs(self.C)
-        return np.asarray((size < _WEAK * size.max(axis=0)) | (size == 0))
+        return observation.weak(observation.strengths(self.B, self.C))
+
+    @property
+    def constant(self) -> bool:
+        """Whether the model keeps all patterns constant in time."""
+        if self.terms is None:  # as in files of version 0.1
+            return self.model == "CP" or asks_for(self.parameters.get("penalties_b") or (), "static")
+        return asks_for(self.terms.B, "static")
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What there is to know about the fit, as data: how it ended, how far to trust which part of it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tparafac2 as tp
+        >>> X = np.random.default_rng(0).random((4, 6, 5))
+        >>> result = tp.CP(rank=1, n_starts=1, random_state=0).fit(X).result_
+        >>> [str(finding.kind) for finding in result.findings]
+        ['explained', 'converged', 'one_start', 'constant', 'complete']
+        """
+        from tparafac2.result.findings import find
+
+        return find(self)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The findings that the user should read, as sentences."""
+        from tparafac2.result.wording import notes
+
+        return notes(self.findings)
 
     @property
     def clock(self) -> observation.Clock:
@@ -262,7 +292,7 @@ class Result:
         --------
         >>> import numpy as np
         >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
-        ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True,
+        ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True,
         ...                 n_iter=7)
         >>> result.evaluate(np.full((2, 4, 3), 2.0)).squared_error
         24.0
@@ -300,7 +330,7 @@ class Result:
         --------
         >>> import numpy as np
         >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.array([[[1.0], [0.0]], [[0.0], [1.0]]]),
-        ...                 C=np.ones((2, 1)), objective=0.5, explained_variance=0.9, status="Converged.",
+        ...                 C=np.ones((2, 1)), objective=0.5, explained_variance=0.9, status="converged",
         ...                 converged=True, n_iter=7, times=np.array([0.0, 6.0]), period=24.0)
         >>> result.patterns_at(3).sel(component=1).values.round(4).tolist()
         [0.7071, 0.7071]
@@ -395,11 +425,17 @@ class Result:
 
         save_result(self, path)
 
-    def summary(self) -> str:
-        """Describe the fit and every component in a few lines for the terminal."""
+    def summary(self, words: Words = PYTHON) -> str:
+        """Describe the fit and every component in a few lines for the terminal.
+
+        Parameters
+        ----------
+        words : Words
+            What arguments are called; the command line has words of its own.
+        """
         from tparafac2.result.summary import summary
 
-        return summary(self)
+        return summary(self, words)
 
     def _repr_html_(self) -> str:
         from tparafac2.result.html import to_html

@@ -8,12 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import label_text, printable
-from tparafac2.result.agreement import ALIKE, SAME_OBJECTIVE, count_alike, count_same_objective
-from tparafac2.result.moments import gaps, timeline
-from tparafac2.result.record import Column, NormalisedFactors, Result
+from tparafac2.result.findings import ENDINGS, Kind
+from tparafac2.result.record import NormalisedFactors, Result
+from tparafac2.result.wording import notes, sentence
+from tparafac2.words import PYTHON, Words
 
-_EVEN = 1e-6
 _SHOWN_COLUMNS = 3
+
+_ROWS = {
+    "status": tuple(ENDINGS.values()),
+    "starts": (Kind.ONE_START, Kind.STARTS, Kind.FEW_STARTS_AGREE),
+    "missing entries": (Kind.MISSING,),
+    "time": (Kind.UNEVEN_TIMES, Kind.PERIODIC),
+}
+"""Findings that have a line of their own among the facts about the whole fit."""
 
 
 class ComponentFacts(NamedTuple):
@@ -44,18 +52,18 @@ class ComponentFacts(NamedTuple):
     last_columns: str
 
 
-def summary(result: Result) -> str:
+def summary(result: Result, words: Words = PYTHON) -> str:
     """Describe a result for the terminal.
 
     Examples
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
-    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
     >>> print(summary(result).splitlines()[0])
     CP: 4 rows x 3 columns x 2 times, 1 component
     """
-    facts = headline(result)
+    facts = headline(result, words)
     width = max(len(name) for name, _ in facts)
     lines = [f"{printable(result.model)}: {size_text(result)}"]
     lines += [f"  {name:<{width}}  {text}" for name, text in facts]
@@ -66,7 +74,7 @@ def summary(result: Result) -> str:
             f"    {first}: {one.first_columns}",
             f"    {last}: {one.last_columns}",
         ]
-    lines += [f"  note: {printable(note)}" for note in result.notes]
+    lines += [f"  note: {note}" for note in further_notes(result, words)]
     return "\n".join(lines)
 
 
@@ -77,7 +85,7 @@ def size_text(result: Result) -> str:
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
-    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
     >>> size_text(result)
     '4 rows x 3 columns x 2 times, 1 component'
     """
@@ -89,35 +97,48 @@ def size_text(result: Result) -> str:
     return f"{I} {names['rows']} x {columns} {names['columns']} x {K} {times}, {components}"
 
 
-def headline(result: Result) -> list[tuple[str, str]]:
+def headline(result: Result, words: Words = PYTHON) -> list[tuple[str, str]]:
     """Give the facts about the whole fit, each with its name.
 
     Examples
     --------
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
-    ...                 objective=0.5, explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
     >>> headline(result)[2]
-    ('status', 'Converged. (7 iterations)')
+    ('status', 'Converged after 7 iterations: the objective no longer changes and all constraints hold.')
     """
-    iterations = "1 iteration" if result.n_iter == 1 else f"{result.n_iter} iterations"
-    facts = [
-        ("explained variance", f"{result.explained_variance:.4f}"),
-        ("objective", f"{result.objective:.8g}"),
-        ("status", f"{printable(result.status)} ({iterations})"),
-    ]
-    if result.feasibility_gaps:
-        gaps = (f"{mode} {gap:.1e}" for mode, gap in result.feasibility_gaps.items())
-        facts.append(("feasibility gaps", ", ".join(gaps)))
-    if result.starts:
-        facts.append(("starts", _starts_text(result.starts)))
-    circumstances = (
-        ("preparation", _preparation_text(result)),
-        ("missing entries", _missing_text(result)),
-        ("undetermined", _undetermined_text(result)),
-        ("time", _time_text(result)),
-    )
-    return facts + [(name, text) for name, text in circumstances if text]
+    told = {name: " ".join(_said(result, kinds, words)) for name, kinds in _ROWS.items()}
+    gaps = (f"{mode} {gap:.1e}" for mode, gap in result.feasibility_gaps.items())
+    facts = {
+        "explained variance": f"{result.explained_variance:.4f}",
+        "objective": f"{result.objective:.8g}",
+        "status": told.pop("status"),
+        "feasibility gaps": ", ".join(gaps),
+        "starts": told.pop("starts"),
+        "preparation": _preparation_text(result),
+        **told,
+    }
+    return [(name, text) for name, text in facts.items() if text]
+
+
+def further_notes(result: Result, words: Words = PYTHON) -> tuple[str, ...]:
+    """Say what the headline does not, but the user should read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> result = Result(model="Mine", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="max_iter", converged=False, n_iter=7)
+    >>> further_notes(result)
+    ('Component 1 is static: its pattern does not change in time.',)
+    """
+    told = {kind for kinds in _ROWS.values() for kind in kinds}
+    return notes((one for one in result.findings if one.kind not in told), words)
+
+
+def _said(result: Result, kinds: tuple[Kind, ...], words: Words) -> list[str]:
+    return [sentence(one, words) for one in result.findings if one.kind in kinds]
 
 
 def component_facts(result: Result) -> list[ComponentFacts]:
@@ -128,7 +149,7 @@ def component_facts(result: Result) -> list[ComponentFacts]:
     >>> import numpy as np
     >>> B = np.array([[[3.0], [4.0], [0.0]], [[0.0], [0.0], [2.0]]])
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=B, C=np.ones((2, 1)), objective=0.5,
-    ...                 explained_variance=0.9, status="Converged.", converged=True, n_iter=7)
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
     >>> component_facts(result)[0].first_columns
     'column 1 0.80, column 0 0.60'
     """
@@ -164,7 +185,7 @@ def end_labels(result: Result) -> tuple[str, str]:
     >>> import numpy as np
     >>> from tparafac2.data import Labels
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)), objective=0.5,
-    ...                 explained_variance=0.9, status="Converged.", converged=True, n_iter=7,
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7,
     ...                 labels=Labels(time=np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]")))
     >>> end_labels(result)
     ('2020-01-01', '2021-01-01')
@@ -190,57 +211,9 @@ def _largest_columns(pattern: NDArray[np.float64], labels: NDArray[Any] | None) 
     return ", ".join(f"{name} {pattern[j]:.2f}" for name, j in zip(names, largest)) or "none"
 
 
-def _starts_text(starts: dict[str, Column]) -> str:
-    count = len(next(iter(starts.values())))
-    parts = []
-    if "objective" in starts and count:
-        parts.append(f"{count_same_objective(starts)} with the chosen objective (to {SAME_OBJECTIVE:.0e})")
-    if {"objective", "fms_to_chosen"} <= set(starts) and count > 1:
-        parts.append(f"{count_alike(starts)} with its components (match of {ALIKE} or more)")
-    for word in ("converged", "degenerate"):
-        if word in starts:
-            parts.append(f"{np.count_nonzero(starts[word])} {word}")
-    return f"{count}: {', '.join(parts)}" if parts else str(count)
-
-
 def _preparation_text(result: Result) -> str:
     if result.preparation is None:
         return ""
     from tparafac2.preparing import describe_record
 
     return describe_record(result.preparation)
-
-
-def _missing_text(result: Result) -> str:
-    parts = []
-    if result.observed_share < 1:
-        percent = f"{100 * (1 - result.observed_share):.3g}"
-        if percent == "100" and result.observed_share > 0:
-            percent = "more than 99.9"
-        parts.append(f"{percent} % of the entries were missing")
-    empty = 0 if result.coverage is None else int(np.count_nonzero(result.coverage == 0))
-    if result.coverage is not None and empty:
-        parts.append(f"{empty} of {result.coverage.size} pairs of time and column were not observed at all")
-    return "; ".join(parts)
-
-
-def _undetermined_text(result: Result) -> str:
-    undetermined = result.undetermined_patterns
-    count = int(np.count_nonzero(undetermined))
-    if not count:
-        return ""
-    return f"the pattern at {count} of {undetermined.size} pairs of time and component"
-
-
-def _time_text(result: Result) -> str:
-    if result.times is None and result.period is None:
-        return ""
-    when = timeline(result)
-    unit = " days" if when.dated else ""
-    between = gaps(when.values, result.period)
-    parts = []
-    if len(between) and np.ptp(between) > _EVEN * between.max():
-        parts.append(f"uneven, gaps from {between.min():.4g} to {between.max():.4g}{unit}")
-    if result.period is not None:
-        parts.append(f"goes round with period {result.period:.6g}{unit}")
-    return "; ".join(parts)

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.metrics import agreement, degeneracy_score
-from tparafac2.solver import Run, Settings, Status
+from tparafac2.result import faults
+from tparafac2.solver import Run, Settings
 
 _DEGENERATE = -0.85
 
@@ -17,7 +18,6 @@ class Choice(NamedTuple):
 
     chosen: int
     table: dict[str, NDArray[Any]]
-    reasons: dict[str, int]  # why runs were passed over, and how many; empty if the chosen run is sound
 
 
 def choose(runs: Sequence[Run], settings: Settings, *, fixed_strengths: bool) -> Choice:
@@ -35,33 +35,24 @@ def choose(runs: Sequence[Run], settings: Settings, *, fixed_strengths: bool) ->
     """
     objective = np.array([run.objective for run in runs])
     degeneracy = np.array([_degeneracy(run, fixed_strengths) for run in runs])
-    faults = {
-        "did not converge": np.array([not run.status.converged for run in runs]),
-        "did not meet their constraints": np.array(
-            [max(run.gaps) >= settings.feasibility_tol for run in runs]
-        ),
-        "are degenerate (two components cancel each other)": degeneracy < _DEGENERATE,
-        "broke down": np.array([run.status is Status.NOT_FINITE for run in runs]),
-    }
-    sound = ~np.any(list(faults.values()), axis=0)
-    candidates = np.flatnonzero(sound) if sound.any() else np.arange(len(runs))
-    chosen = int(candidates[np.argmin(objective[candidates])])
-    reasons = {} if sound.any() else {fault: int(mask.sum()) for fault, mask in faults.items() if mask.any()}
     table: dict[str, NDArray[Any]] = {
         "start": np.arange(len(runs)),
         "objective": objective,
         "sse": np.array([run.sse for run in runs]),
         "n_iter": np.array([run.n_iter for run in runs]),
         "seconds": np.array([run.trace.rows[-1, 1] if run.n_iter else 0.0 for run in runs]),
-        "status": np.array([run.status.name.lower() for run in runs]),
-        "converged": ~faults["did not converge"],
-        "feasible": ~faults["did not meet their constraints"],
+        "status": np.array([run.status.value for run in runs]),
+        "converged": np.array([run.status.converged for run in runs]),
+        "feasible": np.array([max(run.gaps) < settings.feasibility_tol for run in runs]),
         "degenerate": degeneracy < _DEGENERATE,
         "vanished": np.array([len(run.vanished) for run in runs]),
-        "chosen": np.arange(len(runs)) == chosen,
-        "fms_to_chosen": _agreement(runs, chosen, "AB" if fixed_strengths else "ABC"),
     }
-    return Choice(chosen, table, reasons)
+    sound = ~np.any(list(faults(table).values()), axis=0)
+    candidates = np.flatnonzero(sound) if sound.any() else np.arange(len(runs))
+    chosen = int(candidates[np.argmin(objective[candidates])])
+    table["chosen"] = np.arange(len(runs)) == chosen
+    table["fms_to_chosen"] = _agreement(runs, chosen, "AB" if fixed_strengths else "ABC")
+    return Choice(chosen, table)
 
 
 def _degeneracy(run: Run, fixed_strengths: bool) -> float:

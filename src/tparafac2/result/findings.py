@@ -1,0 +1,374 @@
+"""What there is to know about a fit, as data: computed once, from the result alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.metrics import cancelling_pair
+from tparafac2.penalties import asks_for
+from tparafac2.result.agreement import (
+    SAME_OBJECTIVE,
+    chosen_start,
+    count_alike,
+    count_same_objective,
+    faults,
+    likeness,
+)
+from tparafac2.result.moments import gaps, timeline
+from tparafac2.result.parameters import GIVEN_FACTORS
+from tparafac2.result.record import Result
+
+STATIC = 1e-6
+"""A pattern whose squared changes are this small a part of its square does not change."""
+
+_EVEN = 1e-6
+_ROWS_PER_COMPONENT = 2
+"""Fewer rows than this at some time cannot tell the components apart with any certainty."""
+
+
+class Severity(StrEnum):
+    """How much a finding asks of the reader."""
+
+    INFO = "info"
+    NOTE = "note"
+    WARNING = "warning"
+
+
+class Kind(StrEnum):
+    """What can be found."""
+
+    EXPLAINED = "explained"
+    EXPLAINS_NOTHING = "explains_nothing"
+    CONVERGED = "converged"
+    NOT_CONVERGED = "not_converged"
+    MAX_ITER = "max_iter"
+    INFEASIBLE = "infeasible"
+    INTERRUPTED = "interrupted"
+    NOT_FINITE = "not_finite"
+    ALL_VANISHED = "all_vanished"
+    NO_SOUND_START = "no_sound_start"
+    INTERRUPTED_STARTS = "interrupted_starts"
+    ONE_START = "one_start"
+    STARTS = "starts"
+    FEW_STARTS_AGREE = "few_starts_agree"
+    LOWER_PASSED_OVER = "lower_passed_over"
+    NOT_UNIQUE = "not_unique"
+    DEGENERATE = "degenerate"
+    VANISHED = "vanished"
+    CONSTANT = "constant"
+    STATIC = "static"
+    UNDETERMINED = "undetermined"
+    COMPLETE = "complete"
+    MISSING = "missing"
+    UNOBSERVED_TIMES = "unobserved_times"
+    FEW_ROWS = "few_rows"
+    BRIDGED = "bridged"
+    UNEVEN_TIMES = "uneven_times"
+    PERIODIC = "periodic"
+    RAGGED = "ragged"
+
+
+ENDINGS = {
+    "converged": Kind.CONVERGED,
+    "max_iter": Kind.MAX_ITER,
+    "infeasible": Kind.INFEASIBLE,
+    "interrupted": Kind.INTERRUPTED,
+    "not_finite": Kind.NOT_FINITE,
+    "vanished": Kind.ALL_VANISHED,
+    "": Kind.NOT_CONVERGED,
+}
+"""How a fit can have ended, by its status; one that is not known is none."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know about a fit.
+
+    Attributes
+    ----------
+    kind : Kind
+    severity : Severity
+        Of "info", "note" (worth reading) and "warning" (to beware of).
+    component : int, optional
+        The component that it is about, counted from 1.
+    times : tuple
+        Labels of the times that it is about.
+    numbers : mapping of str to numbers
+        How much, how many; tuples have one number for each time.
+
+    Examples
+    --------
+    >>> Finding(Kind.STATIC, Severity.NOTE, component=2).as_dict()
+    {'kind': 'static', 'severity': 'note', 'component': 2, 'times': [], 'numbers': {}}
+    """
+
+    kind: Kind
+    severity: Severity = Severity.INFO
+    component: int | None = None
+    times: tuple[Any, ...] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything in types that JSON has: dates as text, and None for numbers that are not finite."""
+        return {
+            "kind": self.kind.value,
+            "severity": self.severity.value,
+            "component": self.component,
+            "times": [_plain(label) for label in self.times],
+            "numbers": {name: _plain(number) for name, number in self.numbers.items()},
+        }
+
+
+def find(result: Result) -> tuple[Finding, ...]:
+    """Find out what there is to know about a fit.
+
+    Parameters
+    ----------
+    result : Result
+        Also one from an older file: nothing else is needed.
+
+    Returns
+    -------
+    tuple of Finding
+
+    Examples
+    --------
+    >>> result = Result(model="TParafac2", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
+    >>> [str(finding.kind) for finding in find(result)]
+    ['explained', 'converged', 'static', 'complete']
+    """
+    seen = _Seen(result)
+    parts = (_explained, _ending, _starts, _components, _observed, _time)
+    return tuple(finding for part in parts for finding in part(seen))
+
+
+def vanished(result: Result) -> NDArray[np.bool_]:
+    """Tell which components are zero in some factor, (R,).
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.array([[1.0, 0.0]]), B=np.ones((2, 3, 2)), C=np.ones((2, 2)),
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
+    >>> vanished(result).tolist()
+    [False, True]
+    """
+    alive = [np.any(factor, axis=0) for factor in (result.A, result.C)]
+    alive.append(np.any([np.any(piece, axis=0) for piece in result.B], axis=0))
+    return np.asarray(~np.all(alive, axis=0))
+
+
+def static(result: Result) -> NDArray[np.bool_]:
+    """Tell which components have a pattern that does not change in time, (R,).
+
+    Examples
+    --------
+    >>> B = np.array([[[1.0, 1.0]], [[1.0, 2.0]]])
+    >>> result = Result(model="CP", A=np.ones((4, 2)), B=B, C=np.ones((2, 2)),
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
+    >>> static(result).tolist()
+    [True, False]
+    """
+    if isinstance(result.B, list) or len(result.C) < 2:
+        return np.zeros(result.rank, dtype=bool)
+    squares, changes = np.zeros(result.rank), np.zeros(result.rank)
+    before = None
+    with np.errstate(invalid="ignore", over="ignore"):  # a fit that went wrong may hold infinities
+        for k in np.argsort(timeline(result).values, kind="stable"):
+            pattern = result.B[k]
+            squares += np.einsum("jr,jr->r", pattern, pattern)
+            if before is not None:
+                change = pattern - before
+                changes += np.einsum("jr,jr->r", change, change)
+            before = pattern
+    return np.asarray((changes <= STATIC * squares) & ~vanished(result))
+
+
+class _Seen:
+    """A result, and what several findings ask of it."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.labels = result.labels.coordinate("time", len(result.C))
+
+    def times(self, flags: NDArray[np.bool_]) -> tuple[Any, ...]:
+        return tuple(self.labels[np.asarray(flags)])
+
+    @cached_property
+    def unobserved(self) -> NDArray[np.bool_]:
+        coverage = self.result.coverage
+        return np.zeros(len(self.labels), bool) if coverage is None else np.asarray(~coverage.any(axis=1))
+
+    @cached_property
+    def unique(self) -> bool:
+        """Whether components are determined, and not only their span."""
+        if self.result.terms is not None:
+            return self.result.terms.is_unique
+        given = self.result.parameters  # files of version 0.1 have nothing else
+        nonnegative = given.get("nonnegative_rows") or asks_for(given.get("penalties_a") or (), "nonnegative")
+        return self.result.model != "TemporalCMF" or bool(nonnegative)
+
+
+def _explained(seen: _Seen) -> Iterator[Finding]:
+    result = seen.result
+    share = result.explained_variance
+    numbers = {"share": share, "components": result.rank, "observed_share": result.observed_share}
+    if share > 0 and math.isfinite(share):
+        yield Finding(Kind.EXPLAINED, numbers=numbers)
+    else:
+        yield Finding(Kind.EXPLAINS_NOTHING, Severity.WARNING, numbers=numbers)
+
+
+def _ending(seen: _Seen) -> Iterator[Finding]:
+    result = seen.result
+    kind = Kind.CONVERGED if result.converged else ENDINGS.get(result.status, Kind.NOT_CONVERGED)
+    severity = Severity.INFO if kind is Kind.CONVERGED else Severity.WARNING
+    found = faults(result.starts)
+    sound = not found or not np.all(np.any(list(found.values()), axis=0))
+    if not sound and kind is not Kind.INTERRUPTED:
+        counts = {name: int(np.count_nonzero(mask)) for name, mask in found.items()}
+        told = {"starts": len(result.starts["objective"])} | counts
+        yield Finding(Kind.NO_SOUND_START, Severity.WARNING, numbers=told)
+    yield Finding(kind, severity, numbers={"iterations": result.n_iter})
+
+
+def _starts(seen: _Seen) -> Iterator[Finding]:
+    starts = seen.result.starts
+    if not {"fms_to_chosen", "objective"} <= set(starts) or not len(starts["objective"]):
+        return
+    count = len(starts["objective"])
+    status = starts.get("status", np.full(count, ""))
+    finished = int(np.count_nonzero(status != "interrupted"))
+    asked = max(count, _asked_starts(seen.result.parameters))
+    if finished < asked:
+        yield Finding(Kind.INTERRUPTED_STARTS, Severity.NOTE, numbers={"finished": finished, "starts": asked})
+    if count == 1:
+        yield Finding(Kind.ONE_START)
+        return
+    yield _agreement(seen, count)
+    objective = starts["objective"].astype(np.float64)
+    lower = objective < objective[chosen_start(starts)] * (1 - SAME_OBJECTIVE)
+    lower &= np.isin(status, ("max_iter", "infeasible"))
+    if lower.any():
+        numbers = {"lower": int(np.count_nonzero(lower)), "starts": count}
+        yield Finding(Kind.LOWER_PASSED_OVER, Severity.NOTE, numbers=numbers)
+
+
+def _agreement(seen: _Seen, count: int) -> Finding:
+    starts = seen.result.starts
+    alike, relative = count_alike(starts), likeness(starts)
+    numbers: dict[str, Any] = {
+        "starts": count,
+        "alike": alike,
+        "same_objective": count_same_objective(starts),
+        "least": float(np.nanmin(relative)) if np.isfinite(relative).any() else math.nan,
+    }
+    for name in ("converged", "degenerate"):
+        if name in starts:
+            numbers[name] = int(np.count_nonzero(starts[name]))
+    found = faults(starts)
+    sound = not found or not np.any(list(found.values()), axis=0)[chosen_start(starts)]
+    if seen.unique and sound and 0 < 2 * alike <= count:
+        return Finding(Kind.FEW_STARTS_AGREE, Severity.WARNING, numbers=numbers)
+    return Finding(Kind.STARTS, numbers=numbers)
+
+
+def _asked_starts(given: Mapping[str, Any]) -> int:
+    init = given.get("init", GIVEN_FACTORS)
+    if isinstance(init, list):
+        return len(init)
+    drawn = isinstance(init, str) and init != GIVEN_FACTORS
+    return int(given.get("n_starts", 1)) if drawn else 1
+
+
+def _components(seen: _Seen) -> Iterator[Finding]:
+    result = seen.result
+    if result.rank > 1 and not seen.unique:
+        yield Finding(Kind.NOT_UNIQUE, Severity.NOTE)
+    degenerate = result.starts.get("degenerate", np.zeros(0))
+    if "objective" in result.starts and len(degenerate) and degenerate[chosen_start(result.starts)]:
+        score, first, second = cancelling_pair(result.A, result.B, result.C)
+        numbers = {"other": second + 1, "score": score}
+        yield Finding(Kind.DEGENERATE, Severity.WARNING, component=first + 1, numbers=numbers)
+    gone = vanished(result)
+    for r in np.flatnonzero(gone):
+        yield Finding(Kind.VANISHED, Severity.WARNING, component=int(r) + 1)
+    if result.constant:
+        yield Finding(Kind.CONSTANT)
+    else:
+        for r in np.flatnonzero(static(result)):
+            yield Finding(Kind.STATIC, Severity.NOTE, component=int(r) + 1)
+    weak = result.undetermined_patterns & ~seen.unobserved[:, np.newaxis] & ~gone
+    for r in np.flatnonzero(weak.any(axis=0)):
+        yield Finding(
+            Kind.UNDETERMINED,
+            Severity.WARNING,
+            component=int(r) + 1,
+            times=seen.times(weak[:, r]),
+            numbers={"of": len(weak)},
+        )
+
+
+def _observed(seen: _Seen) -> Iterator[Finding]:
+    result = seen.result
+    coverage = np.ones((1, 1)) if result.coverage is None else result.coverage
+    empty = coverage == 0
+    if result.observed_share == 1 and not empty.any():
+        yield Finding(Kind.COMPLETE)
+        return
+    numbers = {"share": 1 - result.observed_share, "empty": int(np.count_nonzero(empty)), "of": empty.size}
+    yield Finding(Kind.MISSING, numbers=numbers)
+    if result.coverage is None:
+        return
+    K, n_rows, _ = result.shape
+    if seen.unobserved.any():
+        yield Finding(
+            Kind.UNOBSERVED_TIMES, Severity.NOTE, times=seen.times(seen.unobserved), numbers={"of": K}
+        )
+    rows = np.rint(coverage.max(axis=1) * n_rows).astype(int)
+    few = (rows > 0) & (rows < _ROWS_PER_COMPONENT * result.rank) & (rows < n_rows)
+    if few.any():
+        numbers = {"of": K, "rows": n_rows, "seen": tuple(rows[few].tolist())}
+        yield Finding(Kind.FEW_ROWS, Severity.WARNING, times=seen.times(few), numbers=numbers)
+    # The pattern of a column that was not there is zero.
+    bridged = empty & ~seen.unobserved[:, np.newaxis]
+    for flags, pattern in zip(bridged, result.B):
+        flags[: len(pattern)] &= np.any(pattern, axis=1)
+        flags[len(pattern) :] = False
+    if bridged.any():
+        numbers = {"columns": int(bridged.any(axis=0).sum()), "pairs": int(bridged.sum())}
+        yield Finding(Kind.BRIDGED, Severity.WARNING, times=seen.times(bridged.any(axis=1)), numbers=numbers)
+
+
+def _time(seen: _Seen) -> Iterator[Finding]:
+    result = seen.result
+    when = timeline(result)
+    between = gaps(when.values, result.period)
+    # Without times the fit took them as even, whatever the labels say.
+    if result.times is not None and len(between) and np.ptp(between) > _EVEN * between.max():
+        numbers = {"least": float(between.min()), "most": float(between.max()), "dated": when.dated}
+        yield Finding(Kind.UNEVEN_TIMES, numbers=numbers)
+    if result.period is not None:
+        yield Finding(Kind.PERIODIC, numbers={"period": result.period, "dated": when.dated})
+    if len(set(result.widths)) > 1:
+        yield Finding(Kind.RAGGED, numbers={"least": min(result.widths), "most": max(result.widths)})
+
+
+def _plain(value: Any) -> Any:
+    """A label or number as JSON has it."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.datetime64):
+        return str(np.datetime_as_string(value, unit="auto"))
+    native = value.item() if isinstance(value, np.generic) else value
+    if isinstance(native, float):
+        return native if math.isfinite(native) else None
+    return native if isinstance(native, bool | int) else str(native)

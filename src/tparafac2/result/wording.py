@@ -1,0 +1,214 @@
+"""Findings as sentences, in the words of the place where they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from tparafac2.data import label_text
+from tparafac2.result.agreement import ALIKE
+from tparafac2.result.findings import Finding, Kind, Severity
+from tparafac2.words import PYTHON, Advice, Words, tell
+
+_SHOWN_TIMES = 3
+
+_SENTENCES = {
+    Kind.EXPLAINED: "{components} {verb} {percent} of the variation in the {what} (its sum of squares).",
+    Kind.EXPLAINS_NOTHING: "{percent} of the variation in the {what} is explained: that is no better than "
+    "saying nothing.",
+    Kind.CONVERGED: "Converged after {iterations}: the objective no longer changes and all constraints hold.",
+    Kind.NOT_CONVERGED: "Not converged after {iterations}: raise {max_iter}.",
+    Kind.MAX_ITER: "Stopped at {max_iter} ({iterations}) while the objective was still changing: raise "
+    "{max_iter}{or_loosen_tol}.",
+    Kind.INFEASIBLE: "Stopped at {max_iter} ({iterations}) with a constraint not yet met"
+    "{to_feasibility_tol}: raise {max_iter}, or choose a lower rank; the data may violate the "
+    "PARAFAC2 constraint strongly.",
+    Kind.INTERRUPTED: "Interrupted by the user after {iterations}: the factors are the best found so far, "
+    "not a minimum.",
+    Kind.NOT_FINITE: "Broke down after {iterations}: numbers became infinite. Check the data for extreme "
+    "outliers, or lower the rank.",
+    Kind.ALL_VANISHED: "All components vanished: the penalties outweigh the data. Lower {smoothness}"
+    "{or_lambdas} by a factor of ten or more.",
+    Kind.NO_SOUND_START: "No start was sound ({reasons}); the best is given back.",
+    Kind.INTERRUPTED_STARTS: "Interrupted by the user when {finished} of {starts} starts had come to their "
+    "end.",
+    Kind.ONE_START: "Only one start was made, so nothing tells whether another would have found the same: "
+    "use several ({n_starts}).",
+    Kind.STARTS: "{alike} of {starts} starts ended with these components (match of {threshold} or better) "
+    "and {same_objective} with this objective{least_alike}{others}.",
+    Kind.FEW_STARTS_AGREE: "Only {alike} of {starts} starts ended with these components (match of "
+    "{threshold} or better) and {same_objective} with this objective{least_alike}{others}: do not build on "
+    "details before more starts agree (raise {n_starts}, or try a lower rank).",
+    Kind.LOWER_PASSED_OVER: "{lower} of {starts} starts had a lower objective when they reached {max_iter}: "
+    "raise {max_iter} to see where they end.",
+    Kind.NOT_UNIQUE: "Without further constraints the components are not unique: only their span is "
+    "determined.",
+    Kind.DEGENERATE: "Components {component} and {other} are alike and nearly cancel each other: do not "
+    "interpret them. Lower the rank{or_penalise}.",
+    Kind.VANISHED: "Component {component} vanished: the smoothness is too strong or the rank too high.",
+    Kind.CONSTANT: "The model keeps all patterns constant in time; only strengths change.",
+    Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
+    Kind.UNDETERMINED: "Component {component} has almost no strength at {count} of {of} times: its pattern "
+    "there is not determined by the data.",
+    Kind.COMPLETE: "No entry of the data was missing.",
+    Kind.MISSING: "{percent} of the entries were missing and played no part{empty_pairs}.",
+    Kind.UNOBSERVED_TIMES: "Nothing was observed at {count} of {of} times: patterns and strengths there are "
+    "interpolated in time.",
+    Kind.FEW_ROWS: "At {count} of {of} times only few of the {rows} rows were observed ({told}): do not read "
+    "much into strengths and patterns there.",
+    Kind.BRIDGED: "{columns} columns were not observed at all at some times ({pairs} pairs of column and "
+    "time): no data speak for their weights there, which can be large where the constraint on the patterns "
+    "needs them. Use {no_bridge} if they did not exist then.",
+    Kind.UNEVEN_TIMES: "Times are uneven: neighbours are {least:.4g} to {most:.4g}{unit} apart.",
+    Kind.PERIODIC: "Time is periodic, {period:.6g}{unit}: the last is followed by the first.",
+    Kind.RAGGED: "The times have {least} to {most} columns, each its own: a column need not be the same "
+    "thing at another time.",
+}
+
+_ADVICE = {
+    name: Advice(name, text)
+    for name, text in {
+        "or_loosen_tol": " or loosen tol",
+        "to_feasibility_tol": " to feasibility_tol",
+        "or_penalise": ", or use norm penalties or smoothness",
+        "or_lambdas": " (or the lambdas)",
+        "no_bridge": "bridge=False",
+    }.items()
+}
+_REASONS = {
+    "not_converged": "did not converge",
+    "infeasible": "did not meet their constraints",
+    "degenerate": "are degenerate (two components cancel each other)",
+    "not_finite": "broke down",
+}
+
+
+def sentence(finding: Finding, words: Words = PYTHON) -> str:
+    """Say what was found.
+
+    Parameters
+    ----------
+    finding : Finding
+    words : Words
+        What arguments are called.
+
+    Examples
+    --------
+    >>> sentence(Finding(Kind.LOWER_PASSED_OVER, numbers={"lower": 2, "starts": 10}))
+    '2 of 10 starts had a lower objective when they reached max_iter: raise max_iter to see where they end.'
+    """
+    more = _DETAILS.get(finding.kind)
+    details = more(finding) if more else {}
+    basic = {"component": finding.component, "count": len(finding.times)}
+    return tell(_SENTENCES[finding.kind], {**_ADVICE, **basic, **finding.numbers, **details}, words)
+
+
+def notes(findings: Iterable[Finding], words: Words = PYTHON) -> tuple[str, ...]:
+    """Say all that is more than information.
+
+    Examples
+    --------
+    >>> notes([Finding(Kind.COMPLETE), Finding(Kind.STATIC, Severity.NOTE, component=1)])
+    ('Component 1 is static: its pattern does not change in time.',)
+    """
+    return tuple(sentence(one, words) for one in findings if one.severity is not Severity.INFO)
+
+
+def counted(number: int, word: str) -> str:
+    """Count things.
+
+    Examples
+    --------
+    >>> counted(1, "component"), counted(12000, "component")
+    ('1 component', '12,000 components')
+    """
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def percentage(share: float) -> str:
+    """Write a share as a percentage, of which 100 and 0 are exact.
+
+    Examples
+    --------
+    >>> percentage(0.1234), percentage(0.99999), percentage(float("nan"))
+    ('12.3 %', 'more than 99.9 %', 'an unknown part')
+    """
+    if not np.isfinite(share):
+        return "an unknown part"
+    percent = f"{100 * share:.3g}"
+    return "more than 99.9 %" if percent == "100" and share < 1 else f"{percent} %"
+
+
+def _explained(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    percent = percentage(numbers["share"])
+    return {
+        "components": counted(numbers["components"], "component"),
+        "verb": "explains" if numbers["components"] == 1 else "explain",
+        "percent": percent[:1].upper() + percent[1:] if finding.kind is Kind.EXPLAINS_NOTHING else percent,
+        "what": "data" if numbers["observed_share"] == 1 else "observed data",
+    }
+
+
+def _iterations(finding: Finding) -> dict[str, Any]:
+    return {"iterations": counted(finding.numbers["iterations"], "iteration")}
+
+
+def _reasons(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    told = [
+        f"{numbers[name]} of {numbers['starts']} {text}" for name, text in _REASONS.items() if numbers[name]
+    ]
+    return {"reasons": "; ".join(told)}
+
+
+def _agreement(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    differ = numbers["alike"] < numbers["starts"] and np.isfinite(numbers["least"])
+    least = f" (the least alike matches by {numbers['least']:.2f})" if differ else ""
+    others = [f"{numbers[name]} {name}" for name in ("converged", "degenerate") if name in numbers]
+    return {
+        "threshold": ALIKE,
+        "least_alike": least,
+        "others": f"; {', '.join(others)}" if others else "",
+    }
+
+
+def _missing(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    pairs = f"; {numbers['empty']:,} of {numbers['of']:,} pairs of time and column were not observed at all"
+    return {
+        "percent": percentage(numbers["share"]).capitalize(),
+        "empty_pairs": pairs if numbers["empty"] else "",
+    }
+
+
+def _few_rows(finding: Finding) -> dict[str, Any]:
+    pairs = list(zip(finding.numbers["seen"], finding.times))
+    told = ", ".join(f"{rows} at {label_text(label)}" for rows, label in pairs[:_SHOWN_TIMES])
+    return {"told": told + ", ..." * (len(pairs) > _SHOWN_TIMES)}
+
+
+def _unit(finding: Finding) -> dict[str, Any]:
+    return {"unit": " days" if finding.numbers["dated"] else ""}
+
+
+_DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
+    Kind.EXPLAINED: _explained,
+    Kind.EXPLAINS_NOTHING: _explained,
+    Kind.CONVERGED: _iterations,
+    Kind.NOT_CONVERGED: _iterations,
+    Kind.MAX_ITER: _iterations,
+    Kind.INFEASIBLE: _iterations,
+    Kind.INTERRUPTED: _iterations,
+    Kind.NOT_FINITE: _iterations,
+    Kind.NO_SOUND_START: _reasons,
+    Kind.STARTS: _agreement,
+    Kind.FEW_STARTS_AGREE: _agreement,
+    Kind.MISSING: _missing,
+    Kind.FEW_ROWS: _few_rows,
+    Kind.UNEVEN_TIMES: _unit,
+    Kind.PERIODIC: _unit,
+}
