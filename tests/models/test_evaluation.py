@@ -60,7 +60,7 @@ MODELS = {
 
 @pytest.fixture(scope="module")
 def X():
-    return 30.0 * tp.synthetic.easy(seed=1, noise=0.3, shape=(I, J, K), n_concepts=2).X
+    return 30.0 * tp.synthetic.easy(seed=1, noise=0.3, n_times=K, n_rows=I, n_columns=J, n_concepts=2).X
 
 
 def holed(X):
@@ -322,3 +322,10 @@ def test_of_a_penalty_of_ones_own_a_file_has_the_name_and_says_so(X, tmp_path):
     assert found.objective is None
     assert found.explained_variance == pytest.approx(model.explained_variance_, rel=1e-9)
     assert found.constraint_violations["C"] == {"NonNegative": 0.0}
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_units_do_not_matter(X, size):
+    model = made("TParafac2", "fast").fit(size * X)
+    assert_evaluates(model, size * X)
+    assert model.result_.smoothness == pytest.approx(1e-3, rel=1e-9)

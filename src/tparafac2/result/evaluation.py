@@ -50,7 +50,7 @@ def evaluate(result: Result, X: Any, *, mask: Any, dims: Mapping[str, Hashable] 
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> X = tp.synthetic.easy(seed=0, shape=(20, 24, 6)).X
+    >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=24).X
     >>> result = tp.CP(rank=2, n_starts=2, random_state=0).fit(X).result_
     >>> bool(abs(evaluate(result, X, mask=None, dims=None).objective / result.objective - 1) < 1e-9)
     True
