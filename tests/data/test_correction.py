@@ -190,8 +190,8 @@ def test_corrections_that_do_not_fit_are_refused(correction: Correction, words: 
 
 
 def test_unknown_words_are_refused() -> None:
-    with pytest.raises(ValueError, match="mode must be 'rows' or 'columns'; got 'time'"):
-        Correction.centring(SLICES, "time")
+    with pytest.raises(ValueError, match="mode must be 'rows' or 'columns' or 'time'; got 'depth'"):
+        Correction.centring(SLICES, "depth")
     with pytest.raises(ValueError, match="over must be 'slice' or 'all'"):
         Correction.centring(SLICES, "rows", over="everything")
     with pytest.raises(ValueError, match="by must be 'deviation' or 'norm'"):

@@ -121,3 +121,14 @@ def test_prepared_data_are_taken_and_raw_ones_refused():
     np.testing.assert_array_equal(*shares)
     with pytest.raises(ValueError, match="give the data prepared as they were for the fit"):
         residuals(model, X)
+
+
+def test_centred_sparse_slices_are_held_against_the_model_as_dense_ones_are():
+    pieces = [scipy.sparse.csr_array(np.where(piece > 0.3, piece, 0.0)) for piece in X]
+    places = [(k, i, j) for k in range(4) for i in range(5) for j in range(3)]
+    lines = dict(zip(("t", "r", "c"), zip(*places)))
+    table = Table(lines, rows="r", columns="c", time="t").with_slices(pieces)
+    centred = tp.io.Preparation(center="columns").apply(table)
+    dense = tp.io.Preparation(center="columns").apply(np.stack([piece.toarray() for piece in pieces]))
+    assert centred.data.correction is not None
+    np.testing.assert_allclose(shares(residuals(a_result(), centred)), expected(dense.data.values))

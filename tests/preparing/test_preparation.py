@@ -1,6 +1,8 @@
 """What is done to data before a fit, and undone after it."""
 
 import json
+import tracemalloc
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import tparafac2 as tp
-from tparafac2.data import Table, memory, take_in
+from tparafac2.data import SparseData, Table, memory, take_in
 from tparafac2.io import Preparation, undo
 
 MODES = (None, "rows", "columns", "time")
@@ -221,19 +223,78 @@ def test_sparse_table_stays_sparse(transform):
     assert take_in(prepared.data).labels.names == table.labels.names
 
 
-@pytest.mark.parametrize(
-    "preparation",
-    [Preparation("clr", 0.5), Preparation(center="rows"), Preparation("log1p", None, None, "time")],
-)
-def test_sparse_table_is_made_dense_where_it_must_be(preparation, monkeypatch):
-    table = _table()
+def test_sparse_table_is_made_dense_for_log_ratios(monkeypatch):
+    table, preparation = _table(), Preparation("clr", 0.5)
     prepared = preparation.apply(table)
-    assert isinstance(prepared.data.slices()[0], np.ndarray)
     np.testing.assert_allclose(_dense(prepared.data), preparation.apply(_dense(table)).data)
     assert prepared.data.labels is table.labels
     monkeypatch.setattr(memory, "physical_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="Sparse slices stay sparse"):
         preparation.apply(table)
+
+
+@pytest.mark.parametrize("transform", [None, ("share", "log1p")])
+@pytest.mark.parametrize("scale", MODES)
+@pytest.mark.parametrize("center", MODES)
+def test_sparse_table_is_centred_and_scaled_as_a_dense_one(center, scale, transform):
+    table = _table()
+    prepared = Preparation(transform, None, center, scale).apply(table)
+    expected = Preparation(transform, None, center, scale).apply(_dense(table))
+    np.testing.assert_allclose(_dense(prepared.data), expected.data, rtol=1e-10, atol=1e-12)
+    for name in ("centers", "scales"):
+        found, wanted = getattr(prepared, name), getattr(expected, name)
+        assert (found is None) == (wanted is None)
+        if wanted is not None:
+            np.testing.assert_allclose(found, wanted, rtol=1e-10)
+    sparse, dense = take_in(prepared.data).data, take_in(expected.data).data
+    assert isinstance(sparse, SparseData)
+    assert sparse.scale == pytest.approx(dense.scale, rel=1e-12)
+    At = np.random.default_rng(0).normal(size=(1, 2, sparse.shape[1]))
+    np.testing.assert_allclose(sparse.project(At), dense.project(At), rtol=1e-9, atol=1e-12)
+
+
+def test_centred_sparse_slices_are_put_in_order_with_their_means():
+    prepared = Preparation(center="time").apply(_table())
+    K = prepared.data.shape[0]
+    backwards = take_in(prepared.data, times=-np.arange(K)).data
+    At = np.ones((1, 1, backwards.shape[1]))
+    forwards = take_in(prepared.data).data.project(At)
+    np.testing.assert_allclose(backwards.project(At), forwards[:, :, ::-1], atol=1e-14)
+
+
+def test_sparse_columns_without_spread_are_refused():
+    slices = [s * 0 for s in _table().slices()]
+    with pytest.raises(ValueError, match="have the same value everywhere"):
+        Preparation(scale="columns").apply(_table().with_slices(slices))
+
+
+def test_centring_sparse_slices_makes_nothing_of_the_size_of_the_data():
+    rng = np.random.default_rng(0)
+    I, J, K, n = 2000, 5000, 4, 20_000
+    frame = pd.DataFrame(
+        {"r": [*range(I), *rng.integers(I, size=n)], "c": rng.integers(J, size=I + n),
+         "t": [*range(K), *rng.integers(K, size=I + n - K)]}
+    )  # fmt: skip
+    table = Table(frame, rows="r", columns="c", time="t", duplicates="sum")
+    tracemalloc.start()
+    data = take_in(Preparation("log1p", center="columns", scale="rows").apply(table).data).data
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(data, SparseData)
+    assert peak < 0.1 * 8 * np.prod(data.shape)
+
+
+def test_fitted_values_of_a_centred_sparse_table_are_those_of_a_dense_one():
+    table, preparation = _table(), Preparation("log1p", center="rows", scale="time")
+    settings = {"rank": 2, "n_starts": 1, "max_iter": 50, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fifty iterations are few
+        sparse = tp.CP(**settings).fit(preparation.apply(table))
+        dense = tp.CP(**settings).fit(preparation.apply(_dense(table)))
+    assert sparse.result_.objective == pytest.approx(dense.result_.objective, rel=1e-8)
+    np.testing.assert_allclose(
+        sparse.result_.fitted_values(), dense.result_.fitted_values(), rtol=1e-5, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("absent", ["missing", "columns"])

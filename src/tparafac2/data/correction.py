@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data.labels import MODES, Mode
 from tparafac2.data.tables import Entries, entries, tidy
 from tparafac2.data.twofold import power_of_two
 
@@ -15,9 +16,9 @@ _ROUNDING = 1e-13  # a spread this small beside the numbers themselves is roundi
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """X_k becomes diag(rows) X_k diag(columns) - u_k v_k'.
+    """X_k becomes times_k diag(rows) X_k diag(columns) - u_k v_k'.
 
-    One rank-one table per slice is taken off, so rows or columns can be centred, but not both.
+    One rank-one table per slice is taken off: rows, columns or times can be centred, but not two of them.
 
     Attributes
     ----------
@@ -27,6 +28,8 @@ class Correction:
         Factors of the columns.
     u, v : ndarrays (K, I) and (K, J), optional
         What is taken off, after the factors are applied; zero in the padding of narrower slices.
+    times : ndarray (K,), optional
+        Factors of the slices.
 
     Examples
     --------
@@ -43,30 +46,31 @@ class Correction:
     columns: NDArray[np.float64] | None = None
     u: NDArray[np.float64] | None = None
     v: NDArray[np.float64] | None = None
+    times: NDArray[np.float64] | None = None
 
     @classmethod
     def centring(
         cls,
         slices: Sequence[Any],
-        mode: Literal["rows", "columns"],
+        mode: Mode,
         *,
         over: Literal["slice", "all"] = "slice",
     ) -> Self:
-        """Take off the mean of every row, or of every column.
+        """Take off the mean of every row, of every column, or of every slice.
 
         Parameters
         ----------
         slices : sequence of scipy sparse matrices (I, J_k)
-        mode : "rows" or "columns"
+        mode : "rows", "columns" or "time"
             Whose means.
         over : "slice" or "all"
-            Whether each slice has means of its own, or all slices the same ones.
+            Whether each slice has means of rows or columns of its own, or all slices the same ones.
 
         Returns
         -------
         Correction
         """
-        _require("mode", mode, ("rows", "columns"))
+        _require("mode", mode, MODES)
         _require("over", over, ("slice", "all"))
         K, I, J = _shape(slices)
         inside = _inside(slices)
@@ -75,6 +79,9 @@ class Correction:
                 "the slices have different numbers of columns, so that columns have no mean over all slices: "
                 "use over='slice'."
             )
+        if mode == "time":
+            totals = np.array([one.values.sum(dtype=np.float64) for one in map(_entries, slices)])
+            return cls(u=np.outer(totals / (I * inside.sum(axis=1)), np.ones(I)), v=inside)
         length = {"rows": I, "columns": J}[mode]
         sums = np.array([_sums(getattr(one, mode), one.values, length) for one in map(_entries, slices)])
         counts = np.full(K, I) if mode == "columns" else inside.sum(axis=1)
@@ -84,19 +91,25 @@ class Correction:
             means = np.broadcast_to(sums.sum(axis=0) / counts.sum(), sums.shape)
         return cls(u=means, v=inside) if mode == "rows" else cls(u=np.ones((K, I)), v=means)
 
+    def means(self, mode: Mode) -> NDArray[np.float64]:
+        """What is taken off each row, column or slice by centring over all slices."""
+        if self.u is None or self.v is None:
+            raise ValueError("this correction takes nothing off: it has no means.")
+        return np.asarray({"rows": self.u[0], "columns": self.v[0], "time": self.u[:, 0]}[mode])
+
     def scaling(
         self,
         slices: Sequence[Any],
-        mode: Literal["rows", "columns"],
+        mode: Mode,
         *,
         by: Literal["deviation", "norm"] = "deviation",
     ) -> Self:
-        """Go on to divide every row, or every column, by what is left of it over all slices.
+        """Go on to divide every row, column or slice by what is left of it.
 
         Parameters
         ----------
         slices : sequence of scipy sparse matrices (I, J_k)
-        mode : "rows" or "columns"
+        mode : "rows", "columns" or "time"
         by : "deviation" or "norm"
             Standard deviation about the mean, or the root of the sum of squares. Where it is zero, nothing
             is divided.
@@ -106,24 +119,61 @@ class Correction:
         Correction
             This correction and the division after it.
         """
-        _require("mode", mode, ("rows", "columns"))
+        sizes = self.sizes(slices, mode, by=by)
+        return self.divided(np.where(sizes > 0, sizes, 1.0), mode)
+
+    def sizes(
+        self, slices: Sequence[Any], mode: Mode, *, by: Literal["deviation", "norm"] = "deviation"
+    ) -> NDArray[np.float64]:
+        """Deviation or norm of every row, column or slice of the corrected slices; 0 where it is rounding."""
+        _require("mode", mode, MODES)
         _require("by", by, ("deviation", "norm"))
         self.check(_shape(slices))
-        factors = 1.0 / self._sizes(slices, mode, by)
-        before = getattr(self, mode)
-        factors_so_far = factors if before is None else before * factors
-        side = "u" if mode == "rows" else "v"
-        taken_off = getattr(self, side)
-        scaled = {} if taken_off is None else {side: taken_off * factors}
-        return replace(self, **{mode: factors_so_far}, **scaled)
+        return self._sizes(slices, mode, by)
 
-    def multiplied(self, one: Entries) -> NDArray[np.float64]:
-        """The stored numbers of a slice with the factors of their rows and columns."""
+    def divided(self, sizes: NDArray[np.float64], mode: Mode) -> Self:
+        """Go on to divide every row, column or slice by a number."""
+        before, factors = getattr(self, mode if mode != "time" else "times"), 1.0 / sizes
+        side = "v" if mode == "columns" else "u"
+        taken_off = getattr(self, side)
+        across = factors[:, None] if mode == "time" else factors
+        scaled = {} if taken_off is None else {side: taken_off * across}
+        name = "times" if mode == "time" else mode
+        return replace(self, **{name: factors if before is None else before * factors}, **scaled)
+
+    def reordered(self, order: Sequence[int]) -> Self:
+        """The same for slices in another order."""
+        parts = {"u": self.u, "v": self.v, "times": self.times}
+        places = list(order)
+        return replace(self, **{name: part[places] for name, part in parts.items() if part is not None})
+
+    def dense(self, piece: Any, k: int) -> NDArray[np.float64]:
+        """Slice k, corrected, with all its zeros.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> slices = [csr_array([[0.0, 4.0], [2.0, 0.0]])]
+        >>> Correction.centring(slices, "time").dense(slices[0], 0)
+        array([[-1.5,  2.5],
+               [ 0.5, -1.5]])
+        """
+        one = _entries(piece)
+        whole = np.zeros(piece.shape)
+        whole[one.rows, one.columns] = self.multiplied(one, k)
+        if self.u is not None and self.v is not None:
+            whole -= np.outer(self.u[k], self.v[k, : piece.shape[1]])
+        return whole
+
+    def multiplied(self, one: Entries, k: int) -> NDArray[np.float64]:
+        """The stored numbers of slice k with the factors of their rows, their columns and the slice."""
         values = one.values.astype(np.float64)
         if self.rows is not None:
             values *= self.rows[one.rows]
         if self.columns is not None:
             values *= self.columns[one.columns]
+        if self.times is not None:
+            values *= self.times[k]
         return values
 
     def check(self, shape: tuple[int, int, int]) -> None:
@@ -131,7 +181,7 @@ class Correction:
         K, I, J = shape
         if (self.u is None) != (self.v is None):
             raise ValueError("a correction takes off u_k v_k': give both u (K, I) and v (K, J), or neither.")
-        expected = {"rows": (I,), "columns": (J,), "u": (K, I), "v": (K, J)}
+        expected = {"rows": (I,), "columns": (J,), "u": (K, I), "v": (K, J), "times": (K,)}
         for name, wanted in expected.items():
             array = getattr(self, name)
             if array is None:
@@ -144,34 +194,41 @@ class Correction:
             if not np.isfinite(array).all():
                 raise ValueError(f"the correction's {name} holds NaN or infinity; give finite numbers.")
 
-    def _sizes(self, slices: Sequence[Any], mode: Literal["rows", "columns"], by: str) -> NDArray[np.float64]:
-        """Deviation or norm of every row or column of the corrected slices; one where it is nothing."""
+    def _sizes(self, slices: Sequence[Any], mode: Mode, by: str) -> NDArray[np.float64]:
         K, I, J = _shape(slices)
         inside = _inside(slices)
-        length, counts = (I, np.full(I, inside.sum())) if mode == "rows" else (J, I * inside.sum(axis=0))
+        counts = {"rows": np.full(I, inside.sum()), "columns": I * inside.sum(axis=0)}.get(
+            mode, I * inside.sum(axis=1)
+        )
+        length = len(counts)
         u = np.zeros((K, I)) if self.u is None else self.u
         v = np.zeros((K, J)) if self.v is None else self.v
         unit = self._unit(slices)
         sums, squares, squares_before = (np.zeros(length) for _ in range(3))
         for k, one in enumerate(map(_entries, slices)):
-            group, x = getattr(one, mode), self.multiplied(one) / unit
-            mine, others = (u[k], v[k] / unit) if mode == "rows" else (v[k] / unit, u[k])
+            x = self.multiplied(one, k) / unit
+            group = np.full(len(x), k) if mode == "time" else getattr(one, mode)
+            mine, others = _sides(mode, u[k], v[k] / unit)
+            total, everywhere = mine * others.sum(), mine * mine * (others @ others)
+            if mode == "time":
+                here = np.arange(K) == k
+                total, everywhere = here * total.sum(), here * everywhere.sum()
             taken_off = u[k][one.rows] * (v[k] / unit)[one.columns]
-            everywhere = mine * mine * (others @ others)
             # (x - m)^2 - m^2 where something is stored, and m^2 everywhere. No more cancels here than the
             # share of the zeros allows: a row of which half is zero spreads as far as its mean.
             squares += _sums(group, x * (x - 2.0 * taken_off), length) + everywhere
             squares_before += _sums(group, x * x, length) + everywhere
-            sums += _sums(group, x, length) - mine * others.sum()
+            sums += _sums(group, x, length) - total
         if by == "deviation":
             squares = (squares - sums * sums / counts) / counts
             squares_before = squares_before / counts
         sizes = unit * np.sqrt(np.maximum(squares, 0.0))
-        return np.where(squares > _ROUNDING * squares_before, sizes, 1.0)
+        return np.where(squares > _ROUNDING * squares_before, sizes, 0.0)
 
     def _unit(self, slices: Sequence[Any]) -> float:
         """A power of two near the largest number, so that no square overflows or underflows."""
-        peak = max(float(np.abs(self.multiplied(one)).max(initial=0.0)) for one in map(_entries, slices))
+        pieces = enumerate(map(_entries, slices))
+        peak = max(float(np.abs(self.multiplied(one, k)).max(initial=0.0)) for k, one in pieces)
         if self.u is not None and self.v is not None:
             peak = max(peak, float(np.abs(self.u).max()) * float(np.abs(self.v).max()))
         return power_of_two(peak)
@@ -179,6 +236,12 @@ class Correction:
 
 def _entries(piece: Any) -> Entries:
     return entries(tidy(piece, "csr"))
+
+
+def _sides(
+    mode: Mode, u: NDArray[np.float64], v: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return (v, u) if mode == "columns" else (u, v)
 
 
 def _sums(group: NDArray[Any], values: NDArray[Any], length: int) -> NDArray[np.float64]:
@@ -195,6 +258,6 @@ def _inside(slices: Sequence[Any]) -> NDArray[np.float64]:
     return (np.arange(widths.max()) < widths[:, None]).astype(np.float64)
 
 
-def _require(name: str, value: str, allowed: tuple[str, str]) -> None:
+def _require(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise ValueError(f"{name} must be {allowed[0]!r} or {allowed[1]!r}; got {value!r}.")
+        raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}; got {value!r}.")

@@ -15,6 +15,7 @@ from tparafac2.data.checks import (
     require_tables,
     usable_norm,
 )
+from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
 from tparafac2.data.dimensions import resolve_dims
 from tparafac2.data.frames import align, as_frames, is_frame
@@ -109,7 +110,7 @@ def take_in(
     X : ndarray (K, I, J), list of K arrays, DataFrames or sparse matrices (I, J_k), xarray.DataArray, Table
         Real numbers or truth values. NaN and masked entries are missing. DataFrames are matched by their
         labels, all else by position. Slices of unequal width are padded with zero columns. Sparse slices are
-        never made dense; to centre or scale them, give `SparseData` made with a `Correction`.
+        never made dense: `Preparation` centres and scales those of a Table as they are.
     dims : mapping, optional
         For a DataArray: which dimension is which, for example
         ``{"rows": "author", "columns": "word", "time": "year"}``; what is left out is told from the names.
@@ -172,7 +173,10 @@ def take_in(
                 "mask was given with sparse data: missing entries need dense input, .toarray() or "
                 "frame.sparse.to_dense()."
             )
-        data: SliceData = _read_sparse([slices[k] for k in order], held_type)
+        correction = None
+        if isinstance(X, Table) and X.correction is not None:
+            correction = X.correction.reordered(order)
+        data: SliceData = _read_sparse([slices[k] for k in order], held_type, correction)
         return Intake(data, labels, when, tuple(order))
     # Before a look at the entries, which may be more than there is room for: X may be on disk, or broadcast.
     size = len(slices) * len(slices[0]) * max(piece.shape[1] for piece in slices)
@@ -242,7 +246,7 @@ def _plain_times(times: Any) -> NDArray[Any]:
 
 
 def _read_long(X: Table) -> _Read:
-    return _Read(X.slices(), X.labels, (), X.present)
+    return _Read(X.stored_slices(), X.labels, (), X.present)
 
 
 def _float_type(dtype: DTypeLike | None) -> np.dtype[Any]:
@@ -323,7 +327,7 @@ def _is_sparse(X: object) -> bool:
     return _comes_from(X, "scipy.sparse") and hasattr(X, "tocsr")
 
 
-def _read_sparse(X: Sequence[Any], dtype: np.dtype[Any]) -> SparseData:
+def _read_sparse(X: Sequence[Any], dtype: np.dtype[Any], correction: Correction | None) -> SparseData:
     require_tables(X)
     for k, piece in enumerate(X):
         require_numbers(piece, f"slice {k}")
@@ -331,6 +335,10 @@ def _read_sparse(X: Sequence[Any], dtype: np.dtype[Any]) -> SparseData:
     require_finite_entries(tables)
     stored = [table.data[:, None] for table in tables if table.nnz]
     require_memory(sum(map(len, stored)) * dtype.itemsize, "The working copy of X")
+    if correction is not None:
+        data = SparseData.from_slices(tables, correction=correction, dtype=dtype)
+        require_ordinary(data.scale)
+        return data
     return SparseData.from_slices(tables, scale=usable_norm(stored or [np.zeros((1, 1))]), dtype=dtype)
 
 

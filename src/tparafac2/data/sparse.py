@@ -91,7 +91,8 @@ class SparseData:
         u = v = None
         if correction is not None:
             correction.check(shape)
-            tables = [_with_values(table, correction.multiplied(entries(table))) for table in tables]
+            pieces = enumerate(tables)
+            tables = [_with_values(one, correction.multiplied(entries(one), k)) for k, one in pieces]
             u, v = _taken_off(correction, widths)
         scale = _norm(tables, shape, u, v) if scale is None else scale
         if scale == 0.0 and correction is not None:

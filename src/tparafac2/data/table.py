@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.cells import Cells, first_repeat
+from tparafac2.data.correction import Correction
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.labels import Labels, Mode
 from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_times, read_values
+from tparafac2.data.memory import require_memory
 from tparafac2.data.text import shown
 from tparafac2.data.times import hint_of_dates
 
@@ -104,6 +106,7 @@ class Table:
     _n_repeats: int = field(init=False, repr=False)
     _n_columns: int = field(init=False, repr=False)
     _sampled: NDArray[np.bool_] | None = field(init=False, repr=False)
+    correction: Correction | None = field(init=False, repr=False)
     _prepared: tuple[Any, ...] | None = field(init=False, repr=False)
     selection: str = field(init=False, repr=False, default="")
 
@@ -134,6 +137,7 @@ class Table:
             _n_lines=len(lines),
             _n_repeats=n_repeats,
             _n_columns=len(columns.labels),
+            correction=None,
             _prepared=None,
         )
 
@@ -175,6 +179,10 @@ class Table:
         array([[ 1., nan],
                [ 0., nan]])
         """
+        if self._prepared is not None and self.correction is not None:
+            K, I, J = self.shape
+            require_memory(K * I * J * np.dtype(np.float64).itemsize, "The centred or scaled slices")
+            return [self.correction.dense(piece, k) for k, piece in enumerate(self._prepared)]
         if self._prepared is not None:
             return list(self._prepared)
         if self.absent == "zero" and self.density < _SPARSE_BELOW and not self._cells.has_missing():
@@ -184,13 +192,19 @@ class Table:
             stack[~self._sampled] = np.nan
         return list(stack)
 
-    def with_slices(self, slices: Sequence[Any]) -> Self:
+    def stored_slices(self) -> list[Any]:
+        """The slices to which `correction` has still to be applied; where there is none, as `slices`."""
+        return self.slices() if self._prepared is None else list(self._prepared)
+
+    def with_slices(self, slices: Sequence[Any], correction: Correction | None = None) -> Self:
         """Give the same table with other numbers, for example their logarithms.
 
         Parameters
         ----------
         slices : sequence of K ndarrays or scipy sparse arrays (I, J)
             They are kept as they are.
+        correction : Correction, optional
+            Centring and scaling of sparse slices, which never make them dense on the way to a fit.
 
         Returns
         -------
@@ -209,7 +223,7 @@ class Table:
         if shapes != (K, (I, J)):
             raise ValueError(f"{K} slices of shape {(I, J)} are needed; got {shapes[0]}: {shapes[1:]}.")
         other = copy.copy(self)
-        other._keep(_prepared=tuple(slices))
+        other._keep(_prepared=tuple(slices), correction=correction)
         return other
 
     def with_selection(self, selection: str) -> Self:

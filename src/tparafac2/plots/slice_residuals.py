@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Table, listed
+from tparafac2.data import Correction, Table, listed
 from tparafac2.plots.hatching import hatch_spans
 from tparafac2.plots.showing import canvas
 from tparafac2.plots.style import line_look, open_frame
@@ -121,7 +121,7 @@ def data_slices(X: Any, result: Result) -> Iterator[NDArray[np.float64]]:
     """
     pieces = _pieces(X, result)
     expected = [(len(result.A), width) for width in result.widths]
-    received = [np.shape(piece) for piece in pieces]
+    received = [tuple(piece.shape) if hasattr(piece, "shape") else np.shape(piece) for piece in pieces]
     if received != expected:
         raise ValueError(
             f"X has {len(received)} slices of shape {listed(dict.fromkeys(received))}, but the model was "
@@ -132,6 +132,8 @@ def data_slices(X: Any, result: Result) -> Iterator[NDArray[np.float64]]:
 
 def _pieces(X: Any, result: Result) -> list[Any]:
     if isinstance(X, Table):
+        if X.correction is not None:
+            return [_Corrected(X.correction, piece, k) for k, piece in enumerate(X.stored_slices())]
         return X.slices()
     if hasattr(X, "dims") and hasattr(X, "transpose"):
         names = result.labels.names
@@ -145,6 +147,22 @@ def _pieces(X: Any, result: Result) -> list[Any]:
     if isinstance(X, str) or not isinstance(X, Iterable):
         raise TypeError(f"X must be the data that the model was fitted to; got {type(X).__name__}.")
     return list(X)
+
+
+class _Corrected(NamedTuple):
+    """A sparse slice that is centred or scaled when it is its turn."""
+
+    correction: Correction
+    stored: Any
+    k: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        I, J = self.stored.shape
+        return I, J
+
+    def toarray(self) -> NDArray[np.float64]:
+        return self.correction.dense(self.stored, self.k)
 
 
 def _dense(piece: Any) -> NDArray[np.float64]:

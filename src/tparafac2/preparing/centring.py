@@ -71,11 +71,12 @@ def deviations(stack: FloatArray, mode: Mode, labels: Labels, before: FloatArray
     about = scaled - spread_out(means(scaled, mode), mode)
     found = np.sqrt(means(np.square(about), mode)) * sizes
     seen = (~np.isnan(stack)).any(axis=_others(mode))
-    _require_spread(seen & (found <= _ROUNDING * before), mode, labels)
+    require_spread(seen & (found <= _ROUNDING * before), mode, labels)
     return np.where(seen, found, 1.0)
 
 
-def _require_spread(flat: np.typing.NDArray[np.bool_], mode: Mode, labels: Labels) -> None:
+def require_spread(flat: np.typing.NDArray[np.bool_], mode: Mode, labels: Labels) -> None:
+    """Refuse to divide by the standard deviation of rows, columns or times that have none."""
     places = np.flatnonzero(flat)
     if not len(places):
         return

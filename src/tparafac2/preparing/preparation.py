@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
-from tparafac2.data import MODES, FloatArray, Labels, Mode, Table, require_memory
-from tparafac2.data.checks import require_numbers, require_stack
+from tparafac2.data import MODES, Correction, FloatArray, Labels, Mode, Table, require_memory
+from tparafac2.data.checks import require_finite_entries, require_numbers, require_stack
 from tparafac2.data.dimensions import resolve_dims
 from tparafac2.data.naming import AXES, ORDER, SELECTION, dated_dims, labels_of, named_array
-from tparafac2.preparing.centring import deviations, largest, means, spread_out
+from tparafac2.preparing.centring import deviations, largest, means, require_spread, spread_out
 from tparafac2.preparing.transforms import (
     Transform,
     Transformed,
@@ -104,8 +104,8 @@ class Preparation:
         Parameters
         ----------
         X : Table, xarray.DataArray or ndarray (K, I, J)
-            NaN, and what is masked, is missing and stays so. Sparse slices of a Table stay sparse if there is
-            no clr, centring or scaling.
+            NaN, and what is masked, is missing and stays so. Sparse slices of a Table stay sparse unless
+            there is a clr.
         dims : mapping, optional
             For a DataArray: which dimension is which, as in `fit`.
 
@@ -127,10 +127,8 @@ class Preparation:
 
     def _applied(self, given: _Given) -> Prepared:
         steps = transform_steps(self.transform)
-        stays_sparse = "clr" not in steps and self.center is None and self.scale is None
-        if given.is_sparse and stays_sparse:
-            values, n_empty = transform_sparse(given.values, steps)
-            return Prepared(self, given.back(values), n_empty=n_empty)
+        if given.table is not None and given.is_sparse and "clr" not in steps:
+            return self._corrected(transform_sparse(given.values, steps), given.table)
         made = transform_dense(given.dense(), steps, self.pseudocount)
         return self._adjusted(made, given)
 
@@ -147,6 +145,20 @@ class Preparation:
     def as_dict(self) -> dict[str, Any]:
         """Give the choices by name."""
         return asdict(self)
+
+    def _corrected(self, made: Transformed, table: Table) -> Prepared:
+        """Centre and scale sparse slices without filling in their zeros; see `Correction`."""
+        slices, centers, scales, correction = made.values, None, None, Correction()
+        require_finite_entries(slices)
+        if self.center is not None:
+            correction = Correction.centring(slices, self.center, over="all")
+            centers = correction.means(self.center)
+        if self.scale is not None:
+            scales = correction.sizes(slices, self.scale)
+            require_spread(scales == 0, self.scale, table.labels)
+            correction = correction.divided(scales, self.scale)
+        needed = None if self.center is None and self.scale is None else correction
+        return Prepared(self, table.with_slices(slices, needed), centers, scales, made.n_empty)
 
     def _adjusted(self, made: Transformed, given: _Given) -> Prepared:
         stack, centers, scales = made.values, None, None
@@ -310,7 +322,7 @@ class _Given(NamedTuple):
         require_memory(
             3 * K * I * J * np.dtype(np.float64).itemsize,
             "Preparing the data as dense slices",
-            "Sparse slices stay sparse with transform 'log1p', 'sqrt' or 'share', without center and scale.",
+            "Sparse slices stay sparse with transform 'log1p', 'sqrt' or 'share'.",
         )
         stack = (
             np.stack([one.toarray() for one in self.values]) if self.is_sparse else np.asarray(self.values)
