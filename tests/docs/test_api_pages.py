@@ -57,7 +57,7 @@ def test_nothing_is_described_twice():
 
 def test_a_missing_name_is_noticed():
     page = "```{names} tparafac2.experiments\nPlan\nQUICK: A plan.\n```\n"
-    assert missing("tparafac2.experiments", list(names_on(page))) == ["Outcome", "Progress", "paper"]
+    assert missing("tparafac2.experiments", list(names_on(page))) == ["Outcome", "TasksDone", "paper"]
 
 
 def test_a_name_from_elsewhere_counts():

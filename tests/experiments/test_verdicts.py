@@ -8,7 +8,7 @@ import pytest
 from tparafac2.experiments.claims import CLAIMS
 from tparafac2.experiments.settings import LEVELS, METHODS
 from tparafac2.experiments.statistics import holm, paired_test
-from tparafac2.experiments.verdicts import Outcome, as_json, as_table, as_text, judge
+from tparafac2.experiments.verdicts import Ruling, as_json, as_table, as_text, judge
 
 pytestmark = pytest.mark.slow
 
@@ -102,7 +102,7 @@ def alternating(n):
 def test_all_claims_hold_where_all_should(verdicts):
     assert [verdict.claim for verdict in verdicts] == list(CLAIMS)
     assert {verdict.claim.key: verdict.outcome for verdict in verdicts} == {
-        claim.key: Outcome.HOLDS for claim in CLAIMS
+        claim.key: Ruling.HOLDS for claim in CLAIMS
     }
     assert all(verdict.note == verdict.claim.remark for verdict in verdicts)
 
@@ -115,14 +115,14 @@ def test_no_claim_holds_where_nothing_differs(claim, table):
     same["weak_patterns"] = 0.5
     same["objective_spread"] = 1e-4
     [verdict] = judge(same, [claim])
-    assert verdict.outcome is Outcome.FAILS
+    assert verdict.outcome is Ruling.FAILS
     assert all(one.p == 1.0 for one in verdict.comparisons)
 
 
 def test_a_claim_that_fails_at_one_level_holds_in_part(table):
     changed = levelled(table, 0.5, sign=alternating(12))
     verdict = judged(changed, "easy-better")
-    assert verdict.outcome is Outcome.IN_PART
+    assert verdict.outcome is Ruling.IN_PART
     assert [one.significant for one in verdict.headline] == [True, False, True, True]
     assert 'not significant for "score: tPARAFAC2 > PARAFAC2" at noise 0.5.' in verdict.note
     assert "the other way" not in verdict.note
@@ -130,7 +130,7 @@ def test_a_claim_that_fails_at_one_level_holds_in_part(table):
 
 def test_a_claim_that_is_reversed_at_one_level_holds_in_part_and_says_so(table):
     verdict = judged(levelled(table, 0.5, sign=-1), "easy-better")
-    assert verdict.outcome is Outcome.IN_PART
+    assert verdict.outcome is Ruling.IN_PART
     assert 'significantly the other way for "score: tPARAFAC2 > PARAFAC2" at noise 0.5.' in verdict.note
 
 
@@ -139,7 +139,7 @@ def test_a_claim_that_fails_everywhere_does_not_hold(table):
     for level in LEVELS["easy"]:
         changed = levelled(changed, level, sign=alternating(12))
     verdict = judged(changed, "easy-better")
-    assert verdict.outcome is Outcome.FAILS
+    assert verdict.outcome is Ruling.FAILS
     assert verdict.note.startswith("This differs from the paper: not significant for")
 
 
@@ -148,7 +148,7 @@ def test_a_claim_that_is_nowhere_right_and_somewhere_reversed_is_contradicted(ta
     for level in LEVELS["easy"][1:]:
         changed = levelled(changed, level, sign=alternating(12))
     verdict = judged(changed, "easy-better")
-    assert verdict.outcome is Outcome.CONTRADICTED
+    assert verdict.outcome is Ruling.CONTRADICTED
     assert 'significantly the other way for "score: tPARAFAC2 > PARAFAC2" at noise 0.25.' in verdict.note
 
 
@@ -180,25 +180,25 @@ def test_a_claim_that_is_nowhere_right_and_somewhere_reversed_is_contradicted(ta
 def test_a_claim_stands_on_what_it_is_about(key, change, table):
     outcome = judged(lifted(table, **change), key).outcome
     expectations = next(claim.expectations for claim in CLAIMS if claim.key == key)
-    assert outcome is (Outcome.CONTRADICTED if len(expectations) == 1 else Outcome.IN_PART)
+    assert outcome is (Ruling.CONTRADICTED if len(expectations) == 1 else Ruling.IN_PART)
 
 
 @pytest.mark.parametrize("n", [1, 4])
 def test_few_data_sets_decide_nothing(n):
     verdicts = judge(results(n))
-    assert {verdict.outcome for verdict in verdicts} == {Outcome.TOO_FEW}
+    assert {verdict.outcome for verdict in verdicts} == {Ruling.TOO_FEW}
     assert f"only {n} data set" in verdicts[0].note
 
 
 def test_five_data_sets_can_decide():
-    assert judged(results(5), "easy-better").outcome is Outcome.HOLDS
+    assert judged(results(5), "easy-better").outcome is Ruling.HOLDS
 
 
 def test_a_level_with_few_data_sets_leaves_the_claim_open(table):
     few = table[(table["case"] != "easy") | (table["level"] != 1.0) | (table["dataset"] < 3)]
     verdicts = judge(few)
-    assert find(verdicts, "easy-better").outcome is Outcome.TOO_FEW
-    assert find(verdicts, "overlap-better").outcome is Outcome.HOLDS
+    assert find(verdicts, "easy-better").outcome is Ruling.TOO_FEW
+    assert find(verdicts, "overlap-better").outcome is Ruling.HOLDS
 
 
 def test_the_other_lambdas_do_not_decide(table):
@@ -206,7 +206,7 @@ def test_the_other_lambdas_do_not_decide(table):
     for lambda_b in (1.0, 10.0, 100.0):
         changed = lifted(changed, -0.9, "tPARAFAC2", lambda_b=lambda_b)
     verdict = judged(changed, "easy-better")
-    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.outcome is Ruling.HOLDS
     assert all(one.contradicts for one in verdict.secondary)
 
 
@@ -409,8 +409,7 @@ def test_the_text_begins_with_the_count(verdicts, table):
     assert as_text(verdicts).splitlines()[0] == f"{len(CLAIMS)} claims of the paper: holds {len(CLAIMS)}."
     outcomes = [verdict.outcome for verdict in judge(mixed(table))]
     assert (
-        f"too few data sets {outcomes.count(Outcome.TOO_FEW)}."
-        in as_text(judge(mixed(table))).splitlines()[0]
+        f"too few data sets {outcomes.count(Ruling.TOO_FEW)}." in as_text(judge(mixed(table))).splitlines()[0]
     )
 
 

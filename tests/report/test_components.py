@@ -2,7 +2,7 @@ import numpy as np
 
 from tparafac2.data import Labels
 from tparafac2.report.components import component_accounts
-from tparafac2.report.view import look
+from tparafac2.report.display import look
 from tparafac2.result import Result
 
 NAMES = ["ant", "bee", "cat", "dog"]

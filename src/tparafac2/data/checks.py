@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.norm import frobenius_norm
-from tparafac2.data.tables import entries
+from tparafac2.data.sparse_tables import entries
 
 _STACK = "stack slices along a new first axis, for example np.stack([X_1, X_2, ...])"
 

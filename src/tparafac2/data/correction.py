@@ -7,9 +7,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data.double_double import power_of_two
 from tparafac2.data.labels import MODES, Mode
-from tparafac2.data.tables import Entries, entries, tidy
-from tparafac2.data.twofold import power_of_two
+from tparafac2.data.sparse_tables import Entries, entries, tidy
 
 _ROUNDING = 1e-13  # a spread this small beside the numbers themselves is rounding: nothing to divide by
 

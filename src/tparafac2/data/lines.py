@@ -108,13 +108,13 @@ def read_labels(column: Any, role: str) -> Coded:
     return Coded(_inverse(order)[codes], labels[order], order)
 
 
-def read_times(column: Any) -> Coded:
+def read_time_column(column: Any) -> Coded:
     """Read times, which are all numbers or all dates, and put them in order; text is read, too.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> read_times(pd.Series(["11", "2", "11"])).labels
+    >>> read_time_column(pd.Series(["11", "2", "11"])).labels
     array([ 2, 11])
     """
     codes, found = _factorise(column, "time")

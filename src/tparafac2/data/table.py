@@ -13,7 +13,7 @@ from tparafac2.data.cells import Cells, first_repeat
 from tparafac2.data.correction import Correction
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.labels import Labels, Mode
-from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_times, read_values
+from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_time_column, read_values
 from tparafac2.data.memory import require_memory
 from tparafac2.data.text import shown
 from tparafac2.data.times import hint_of_dates
@@ -115,7 +115,7 @@ class Table:
         lines = as_frame(frame, self._asked())
         rows = read_labels(lines[self.rows], "rows")
         columns = read_labels(lines[self.columns], "columns")
-        time = read_times(lines[self.time])
+        time = read_time_column(lines[self.time])
         values = np.ones(len(lines)) if self.values is None else read_values(lines[self.values])
         cells = self._joined(rows, columns, time, values)
         n_repeats = len(lines) - len(cells.places)

@@ -5,6 +5,6 @@
 
 from tparafac2.experiments.plan import QUICK, Plan
 from tparafac2.experiments.reproduction import Outcome, paper
-from tparafac2.experiments.running import Progress
+from tparafac2.experiments.running import TasksDone
 
-__all__ = ["QUICK", "Outcome", "Plan", "Progress", "paper"]
+__all__ = ["QUICK", "Outcome", "Plan", "TasksDone", "paper"]

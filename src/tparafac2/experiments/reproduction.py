@@ -16,7 +16,7 @@ from tparafac2.experiments.blocks import to_html, to_markdown
 from tparafac2.experiments.examples import Example, show
 from tparafac2.experiments.plan import QUICK, Plan
 from tparafac2.experiments.records import tabulate
-from tparafac2.experiments.running import Progress, Watch, run
+from tparafac2.experiments.running import TasksDone, Watch, run
 from tparafac2.experiments.settings import Setting
 from tparafac2.experiments.store import Call, Store
 from tparafac2.experiments.uniqueness import RotationRow, rotation_evidence
@@ -66,7 +66,7 @@ def paper(
     dask : str, optional
         Address of a Dask scheduler, or "local" for a cluster on this machine.
     watch : callable, optional
-        Told of every finished task, see `Progress`.
+        Told of every finished task, see `TasksDone`.
 
     Returns
     -------
@@ -184,5 +184,5 @@ def _described(jobs: int, dask: str | None) -> str:
     return f"a Dask cluster of {here} on one machine" if dask == "local" else "a Dask cluster"
 
 
-def _silent(progress: Progress) -> None:
+def _silent(progress: TasksDone) -> None:
     """Say nothing."""

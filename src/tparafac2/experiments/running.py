@@ -8,7 +8,7 @@ from tparafac2.experiments.store import Store
 from tparafac2.experiments.workers import Workers
 
 
-class Progress(NamedTuple):
+class TasksDone(NamedTuple):
     """How far a run is."""
 
     done: int
@@ -16,7 +16,7 @@ class Progress(NamedTuple):
     task: Task | None  # the one just finished; None at the beginning
 
 
-Watch = Callable[[Progress], None]
+Watch = Callable[[TasksDone], None]
 
 
 def run(plan: Plan, store: Store, workers: Workers, watch: Watch) -> int:
@@ -39,9 +39,9 @@ def run(plan: Plan, store: Store, workers: Workers, watch: Watch) -> int:
     finished = store.read()
     missing = [task for task in tasks if task not in finished]
     before = len(tasks) - len(missing)
-    watch(Progress(before, len(tasks), None))
+    watch(TasksDone(before, len(tasks), None))
     if missing:
         for number, (task, record) in enumerate(workers.do(missing, plan.protocol), before + 1):
             store.add(task, record)
-            watch(Progress(number, len(tasks), task))
+            watch(TasksDone(number, len(tasks), task))
     return len(missing)

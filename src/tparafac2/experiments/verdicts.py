@@ -40,7 +40,7 @@ _WIDTH = 100
 _KEYS = ["case", "level", "dataset", "model", "lambda_b"]
 
 
-class Outcome(StrEnum):
+class Ruling(StrEnum):
     """What became of a claim; the value is what people read."""
 
     HOLDS = "holds"
@@ -116,7 +116,7 @@ class Verdict:
     ----------
     claim : Claim
         The claim.
-    outcome : Outcome
+    outcome : Ruling
         Whether it holds.
     comparisons : tuple of Comparison
         What that stands on, headline and secondary.
@@ -125,12 +125,12 @@ class Verdict:
 
     Examples
     --------
-    >>> Verdict(CLAIMS[0], Outcome.TOO_FEW, (), "").outcome
-    <Outcome.TOO_FEW: 'too few data sets'>
+    >>> Verdict(CLAIMS[0], Ruling.TOO_FEW, (), "").outcome
+    <Ruling.TOO_FEW: 'too few data sets'>
     """
 
     claim: Claim
-    outcome: Outcome
+    outcome: Ruling
     comparisons: tuple[Comparison, ...]
     note: str
 
@@ -241,7 +241,7 @@ def as_text(verdicts: Sequence[Verdict]) -> str:
     if not verdicts:
         return "None of the claims can be judged: their settings are not in the table."
     counts = Counter(verdict.outcome for verdict in verdicts)
-    summary = ", ".join(f"{outcome.value} {counts[outcome]}" for outcome in Outcome if counts[outcome])
+    summary = ", ".join(f"{outcome.value} {counts[outcome]}" for outcome in Ruling if counts[outcome])
     lines = [
         f"{len(verdicts)} claim{'s' if len(verdicts) > 1 else ''} of the paper: {summary}.",
         "",
@@ -364,22 +364,22 @@ def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
     return [one for one in comparisons if one.headline] + corrected
 
 
-def _outcome(headline: list[Comparison]) -> Outcome:
+def _outcome(headline: list[Comparison]) -> Ruling:
     if min(one.n for one in headline) < FEWEST:
-        return Outcome.TOO_FEW
+        return Ruling.TOO_FEW
     if all(one.significant for one in headline):
-        return Outcome.HOLDS
+        return Ruling.HOLDS
     if any(one.significant for one in headline):
-        return Outcome.IN_PART
+        return Ruling.IN_PART
     if any(one.contradicts for one in headline):
-        return Outcome.CONTRADICTED
-    return Outcome.FAILS
+        return Ruling.CONTRADICTED
+    return Ruling.FAILS
 
 
-def _note(claim: Claim, outcome: Outcome, headline: list[Comparison]) -> str:
-    if outcome is Outcome.HOLDS:
+def _note(claim: Claim, outcome: Ruling, headline: list[Comparison]) -> str:
+    if outcome is Ruling.HOLDS:
         return claim.remark
-    if outcome is Outcome.TOO_FEW:
+    if outcome is Ruling.TOO_FEW:
         smallest = min(one.n for one in headline)
         counted = f"{smallest} data set{'' if smallest == 1 else 's'}"
         few = f"p < {ALPHA:g} needs at least {FEWEST} data sets, and a comparison has only {counted}."

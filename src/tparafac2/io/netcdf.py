@@ -10,11 +10,11 @@ import numpy as np
 
 from tparafac2.data import Mode
 from tparafac2.data.dimensions import resolve_dims
-from tparafac2.data.naming import ORDER, dated_dims, labels_of
+from tparafac2.data.labelled_arrays import ORDER, dated_dims, labels_of
 from tparafac2.hdf5 import open_hdf5
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on
-from tparafac2.io.naming import array_of_file
+from tparafac2.io.file_arrays import array_of_file
 from tparafac2.result.layout import CONTENT
 
 if TYPE_CHECKING:

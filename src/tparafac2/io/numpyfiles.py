@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Labels, Mode, require_memory
-from tparafac2.data.naming import ORDER
+from tparafac2.data.labelled_arrays import ORDER
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on
-from tparafac2.io.naming import array_of_file
+from tparafac2.io.file_arrays import array_of_file
 
 if TYPE_CHECKING:
     import xarray as xr

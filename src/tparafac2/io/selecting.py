@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tparafac2.data import listed, shown
 from tparafac2.data.dimensions import resolve_dims
+from tparafac2.data.labelled_arrays import AXES, SELECTION, dated_dims
 from tparafac2.data.labels import MODES, Mode
-from tparafac2.data.naming import AXES, SELECTION, dated_dims
 from tparafac2.data.times import span_of
 from tparafac2.io.choosing import nearest
 from tparafac2.io.conditions import Condition, Mask, read_condition

@@ -2,7 +2,7 @@
 
 from tparafac2.models.conventions import ConvergenceWarning, NotFittedError
 from tparafac2.models.estimators import CP, MODELS, Decomposition, Parafac2, TemporalCMF, TParafac2
-from tparafac2.models.reading import load
+from tparafac2.models.saved import load
 
 __all__ = [
     "CP",

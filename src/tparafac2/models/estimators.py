@@ -109,7 +109,7 @@ by time, xarray.DataArray, Table, or Prepared
             bridge=bool(self.bridge),
         )
         self._check_size(intake.data)
-        plan = fitting.Plan(
+        plan = fitting.FitPlan(
             rank=self.rank,
             settings=fitting.read_settings(
                 self.algorithm,

@@ -57,7 +57,7 @@ _HEAVIEST = 1e30
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitPlan:
     """How it is to be fitted."""
 
     rank: int
@@ -71,14 +71,14 @@ class Plan:
     period: float | None = None
 
 
-def fit(intake: Intake, model: Model, plan: Plan, about: Mapping[str, Any]) -> Result:
+def fit(intake: Intake, model: Model, plan: FitPlan, about: Mapping[str, Any]) -> Result:
     """Fit a model to data.
 
     Parameters
     ----------
     intake : Intake
     model : Model
-    plan : Plan
+    plan : FitPlan
     about : mapping
         `model` (a name) and `parameters`, for the record.
 
@@ -148,7 +148,7 @@ def _require_lasting_columns(problem: Problem) -> None:
         )
 
 
-def _given_starts(plan: Plan, intake: Intake) -> list[Start] | None:
+def _given_starts(plan: FitPlan, intake: Intake) -> list[Start] | None:
     """Factors given by the user, checked before any work; None where starts are drawn."""
     if isinstance(plan.init, str):
         if plan.init not in ("uniform", "svd"):
@@ -165,7 +165,7 @@ def _given_starts(plan: Plan, intake: Intake) -> list[Start] | None:
     return [start._replace(B=start.B[seen], C=start.C[seen]) for start in starts]
 
 
-def _require_memory(data: SliceData, model: Model, plan: Plan) -> None:
+def _require_memory(data: SliceData, model: Model, plan: FitPlan) -> None:
     smaller = data.shape
     if plan.compress and isinstance(data, DenseData):
         smaller = compressed_shape(data.shape, plan.rank, **_compressible(model))
@@ -176,7 +176,7 @@ def _require_memory(data: SliceData, model: Model, plan: Plan) -> None:
     )
 
 
-def _problem(data: SliceData, model: Model, plan: Plan) -> Problem:
+def _problem(data: SliceData, model: Model, plan: FitPlan) -> Problem:
     return build_problem(
         data,
         plan.rank,
@@ -191,7 +191,7 @@ def _compressible(model: Model) -> dict[str, bool]:
     return {"columns": can_rotate(b, 1), "rows": can_rotate(a, 0)}
 
 
-def _compress(data: SliceData, model: Model, plan: Plan) -> Compressed:
+def _compress(data: SliceData, model: Model, plan: FitPlan) -> Compressed:
     if plan.compress is True and not isinstance(data, DenseData):
         what = "missing entries" if isinstance(data, IncompleteData) else "sparse data"
         raise ValueError(
@@ -207,7 +207,7 @@ def _starts(
     given: list[Start] | None,
     data: SliceData,
     model: Model,
-    plan: Plan,
+    plan: FitPlan,
     problem: Problem,
     compressed: Compressed,
 ) -> list[Start]:
@@ -287,7 +287,7 @@ def _terms(model: Model, intake: Intake) -> Terms:
     return Terms(A=A, B=B, C=C, scale=intake.data.scale, fixed_strengths=model.fixed_strengths)
 
 
-def _method(plan: Plan, data: SliceData, compressed: Compressed, n_starts: int) -> Method:
+def _method(plan: FitPlan, data: SliceData, compressed: Compressed, n_starts: int) -> Method:
     missing = "exact" if isinstance(data, ObservedData) else "em"
     rows, columns = compressed.row_basis, compressed.column_basis
     return Method(

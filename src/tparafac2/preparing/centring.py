@@ -3,7 +3,7 @@
 import numpy as np
 
 from tparafac2.data import FloatArray, Labels, Mode, listed, shown
-from tparafac2.data.naming import AXES
+from tparafac2.data.labelled_arrays import AXES
 
 _ROUNDING = 1e-13  # a spread this small beside the values themselves is rounding
 

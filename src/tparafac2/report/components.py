@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import shortened
-from tparafac2.report.view import Known, View
+from tparafac2.report.display import Display, Known
 from tparafac2.result import Result, static, vanished
 
 _LEADERS = 3
@@ -37,12 +37,12 @@ class ComponentAccount(NamedTuple):
     text: str
 
 
-def component_accounts(result: Result, view: View) -> list[ComponentAccount]:
+def component_accounts(result: Result, view: Display) -> list[ComponentAccount]:
     """Describe the components, in their order.
 
     Examples
     --------
-    >>> from tparafac2.report.view import look
+    >>> from tparafac2.report.display import look
     >>> B = np.array([[[3.0], [4.0], [0.0]], [[0.0], [0.0], [2.0]]])
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=B, C=np.ones((2, 1)), objective=0.5,
     ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
@@ -67,7 +67,7 @@ def _shares(C: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(strengths / (strengths.sum() or 1.0))
 
 
-def _sentences(view: View, shown: NDArray[np.bool_], r: int, still: bool) -> str:
+def _sentences(view: Display, shown: NDArray[np.bool_], r: int, still: bool) -> str:
     course = view.C[:, r]
     if not np.isfinite(course).all():
         return "Its numbers are not finite: the fit broke down."
@@ -93,7 +93,7 @@ def _sentences(view: View, shown: NDArray[np.bool_], r: int, still: bool) -> str
     return " ".join(parts)
 
 
-def _leaders(view: View, shown: NDArray[np.bool_], k: int, r: int) -> str:
+def _leaders(view: Display, shown: NDArray[np.bool_], k: int, r: int) -> str:
     pattern = np.where(shown[k], view.B[k, :, r], 0.0)
     largest = np.argsort(-np.abs(pattern), kind="stable")[:_LEADERS]
     names = [
@@ -104,5 +104,5 @@ def _leaders(view: View, shown: NDArray[np.bool_], k: int, r: int) -> str:
     return ", ".join(names) or "nothing"
 
 
-def _time(view: View, k: int) -> str:
+def _time(view: Display, k: int) -> str:
     return shortened(view.times[k], _LONGEST)

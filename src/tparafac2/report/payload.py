@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tparafac2 import __version__
 from tparafac2.report.components import component_accounts
+from tparafac2.report.display import Display, look
 from tparafac2.report.facts import account
-from tparafac2.report.view import View, look
 from tparafac2.result import Result
 from tparafac2.result.summary import size_text
 from tparafac2.words import PYTHON, Words
@@ -172,7 +172,7 @@ def as_script_text(content: Any) -> str:
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
 
-def _most_important(view: View) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _most_important(view: Display) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Places of the rows and columns that have a place on the page, in their own order."""
     K, _, R = view.B.shape
     reach = np.nan_to_num(np.abs(np.where(view.shown, view.B, 0.0)).max(axis=0, initial=0.0))

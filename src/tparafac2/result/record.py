@@ -438,7 +438,7 @@ class Result:
         return summary(self, words)
 
     def _repr_html_(self) -> str:
-        from tparafac2.result.html import to_html
+        from tparafac2.result.summary import to_html
 
         return to_html(self)
 

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from tparafac2.data import require_memory
 from tparafac2.synthetic import files
 from tparafac2.synthetic.concepts import Concept, PlacedConcept
-from tparafac2.synthetic.factors import Factors, build_factors
+from tparafac2.synthetic.factors import TrueFactors, build_factors
 from tparafac2.synthetic.noise import noisy_data, signal_slice
 from tparafac2.synthetic.recipe import Recipe, Sizes, read_size, streams
 
@@ -71,9 +71,9 @@ class SyntheticData:
         return self.recipe.case
 
     @property
-    def factors(self) -> Factors:
+    def factors(self) -> TrueFactors:
         """The true factors as a named tuple (A, B, C)."""
-        return Factors(self.A, self.B, self.C)
+        return TrueFactors(self.A, self.B, self.C)
 
     def signal(self) -> FloatArray:
         """Return the noiseless data, of shape (K, I, J)."""

@@ -15,7 +15,7 @@ MEAN, DEVIATION = 0.5, 0.5
 """Of the normal distribution of author loadings and word importances."""
 
 
-class Factors(NamedTuple):
+class TrueFactors(NamedTuple):
     """Loadings A (I, R), patterns B (K, J, R) and strengths C (K, R)."""
 
     A: FloatArray
@@ -23,7 +23,7 @@ class Factors(NamedTuple):
     C: FloatArray
 
 
-def build_factors(recipe: Recipe, rng: np.random.Generator) -> tuple[Factors, tuple[PlacedConcept, ...]]:
+def build_factors(recipe: Recipe, rng: np.random.Generator) -> tuple[TrueFactors, tuple[PlacedConcept, ...]]:
     """Place the concepts of a recipe and draw their factors.
 
     Every concept has its own source of chance, so that changing one leaves the others as they are.
@@ -32,7 +32,7 @@ def build_factors(recipe: Recipe, rng: np.random.Generator) -> tuple[Factors, tu
     rank = len(recipe.concepts)
     authors = np.array_split(np.arange(n_rows), rank)
     words = divide_words(n_columns, rank, recipe.overlap, rng)
-    factors = Factors(
+    factors = TrueFactors(
         np.zeros((n_rows, rank)), np.zeros((n_times, n_columns, rank)), np.zeros((n_times, rank))
     )
     for r, (concept, own_rng) in enumerate(zip(recipe.concepts, rng.spawn(rank))):

@@ -5,21 +5,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.synthetic.factors import Factors
+from tparafac2.synthetic.factors import TrueFactors
 
 
-def signal_slice(factors: Factors, k: int, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def signal_slice(factors: TrueFactors, k: int, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Return the noiseless slice A diag(c_k) B_k', written to ``out`` if given."""
     return np.asarray(np.matmul(factors.A * factors.C[k], factors.B[k].T, out=out))
 
 
-def signal_norm(factors: Factors) -> float:
+def signal_norm(factors: TrueFactors) -> float:
     """Return the norm of the noiseless data without forming them."""
     patterns = (factors.B * factors.C[:, None, :]).reshape(-1, factors.C.shape[1])
     return float(np.sqrt(np.sum((patterns.T @ patterns) * (factors.A.T @ factors.A))))
 
 
-def noisy_data(factors: Factors, noise: float, rng: np.random.Generator, dtype: str) -> NDArray[Any]:
+def noisy_data(factors: TrueFactors, noise: float, rng: np.random.Generator, dtype: str) -> NDArray[Any]:
     """Return X + noise * ||X|| * Theta / ||Theta|| with Theta standard normal, as a (K, I, J) array.
 
     Theta is drawn where the result will stand, then scaled, and the signal is added slice by slice.

@@ -1,7 +1,7 @@
 import numpy as np
 
 from tparafac2.data import Labels
-from tparafac2.report.view import LONGEST_LABEL, Known, look
+from tparafac2.report.display import LONGEST_LABEL, Known, look
 from tparafac2.result import Result
 
 

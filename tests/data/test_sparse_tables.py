@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from tparafac2.data.tables import entries, tidy
+from tparafac2.data.sparse_tables import entries, tidy
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
 TABLE = np.array([[0.0, 2.0, 0.0, 5.0], [0.0, 0.0, 0.0, 0.0], [1.0, 0.0, -3.0, 0.0]])

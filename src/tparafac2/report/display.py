@@ -32,7 +32,7 @@ class Known(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class Display:
     """What is shown of a result.
 
     Attributes
@@ -74,8 +74,8 @@ class View:
         return np.asarray(seen & np.isfinite(self.B))
 
 
-def look(result: Result) -> View:
-    """Give the view of a result; see `View`."""
+def look(result: Result) -> Display:
+    """Give a result as it is shown; see `Display`."""
     K, I, J = result.shape
     when = timeline(result)
     order = np.argsort(when.values, kind="stable")
@@ -87,7 +87,7 @@ def look(result: Result) -> View:
     unseen = np.asarray(coverage == 0)
     reason = np.where(unseen.all(axis=1, keepdims=True), Known.UNSEEN, Known.WEAK)
     known = np.where(result.undetermined_patterns, reason, Known.YES).astype(np.int8)
-    return View(
+    return Display(
         A=A,
         B=padded(B, J)[order],
         C=C[order],
