@@ -1,6 +1,7 @@
 """What is kept of the data, as it is said on the command line."""
 
 import json
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,9 @@ from typer.testing import CliRunner
 
 import tparafac2 as tp
 from tparafac2.cli.app import app
+from tparafac2.cli.source import Source
+from tparafac2.data import Table
+from tparafac2.data.table import TABLE_DEFAULTS, TableOptions
 
 NAMES = ["--rows", "land", "--columns", "topic", "--time", "year", "--values", "n"]
 FAST = ["--starts", "1", "--max-iter", "5", "--rank", "1", "--model", "cp"]
@@ -77,3 +81,11 @@ def test_names_that_are_not_there_are_told_in_flags(table):
     assert ended.exit_code == 3
     assert "did you mean 'region'?" in ended.stderr
     assert "--top-columns" in run("fit", table, *NAMES, "--top-by", "time").stderr
+
+
+@pytest.mark.parametrize("name", TableOptions.__annotations__)
+def test_options_of_tables_are_those_of_python(name):
+    """They stand in the command line once more, as its start must not wait for NumPy."""
+    here, there = (get_type_hints(one)[name] for one in (Source, Table))
+    assert here == there
+    assert Source.__dataclass_fields__[name].default == TABLE_DEFAULTS[name]

@@ -2,9 +2,9 @@
 
 import copy
 import operator
-from collections.abc import Hashable, Sequence
-from dataclasses import KW_ONLY, InitVar, dataclass, field
-from typing import Any, Literal, Self, TypeAlias, get_args
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass, field, fields
+from typing import Any, Literal, Self, TypeAlias, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,16 @@ from tparafac2.data.times import hint_of_dates
 Absent: TypeAlias = Literal["zero", "missing", "columns", "rows"]
 Duplicates: TypeAlias = Literal["error", "sum", "mean"]
 TopBy: TypeAlias = Literal["total", "time"]
+
+
+class TableOptions(TypedDict, total=False):
+    """Options of `Table`, for all that hand them on; `TABLE_DEFAULTS` has what they are if not given."""
+
+    absent: Absent
+    duplicates: Duplicates
+    top_columns: int | None
+    top_by: TopBy
+
 
 _SPARSE_BELOW = 0.1
 _MOST_COMBINATIONS = np.iinfo(np.int64).max
@@ -323,6 +333,11 @@ class Table:
                 "remove one of them, or say duplicates='sum' or duplicates='mean'."
             )
         return cells
+
+
+TABLE_DEFAULTS: Mapping[str, Any] = {
+    one.name: one.default for one in fields(Table) if one.name in TableOptions.__annotations__
+}
 
 
 def require_top(top_columns: Any, top_by: Any) -> None:

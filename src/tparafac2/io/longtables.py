@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, TypedDict
+from typing import Any, TextIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Table, shown
 from tparafac2.data.lines import as_frame
-from tparafac2.data.table import Absent, Duplicates, TopBy
+from tparafac2.data.table import TableOptions
 from tparafac2.io.conditions import MISSING_TEXTS
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.formulas import unguarded
@@ -26,15 +26,6 @@ MISSING_VALUES = list(MISSING_TEXTS)
 _EVERYTHING = Selection()
 _TRUTHS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 _LINES_NAMED = re.compile(r"^line (\d+)(?: repeats line (\d+))?")
-
-
-class TableOptions(TypedDict, total=False):
-    """Options of `Table` that are handed on to it."""
-
-    absent: Absent
-    duplicates: Duplicates
-    top_columns: int | None
-    top_by: TopBy
 
 
 def read_text_table(

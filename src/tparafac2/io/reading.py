@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from tparafac2.data import MODES, Table, listed, shown
-from tparafac2.data.table import require_top
+from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (
     Columns,
-    TableOptions,
     parquet_columns,
     read_parquet_table,
     read_text_table,
@@ -25,12 +24,6 @@ from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
 if TYPE_CHECKING:
     import xarray as xr
 
-_DEFAULTS: Mapping[str, Any] = {
-    "absent": "zero",
-    "duplicates": "error",
-    "top_columns": None,
-    "top_by": "total",
-}
 _OF_TABLES = ("absent", "duplicates")
 
 
@@ -93,9 +86,9 @@ def read(
     >>> table.shape, table.labels.rows.tolist()
     ((2, 2, 2), ['Ann', 'Bo'])
     """
-    unknown = [name for name in options if name not in _DEFAULTS]
+    unknown = [name for name in options if name not in TABLE_DEFAULTS]
     if unknown:
-        raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(_DEFAULTS)}.")
+        raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(TABLE_DEFAULTS)}.")
     select = select or Selection()
     require_top(options.get("top_columns"), options.get("top_by", "total"))
     source = Path(path)
@@ -107,7 +100,7 @@ def read(
         complete = _complete(source, asked, is_parquet)
         return (read_parquet_table if is_parquet else read_text_table)(source, complete, options, select)
     for name in _OF_TABLES:
-        default = _DEFAULTS[name]
+        default = TABLE_DEFAULTS[name]
         _refuse(name, options.get(name, default), default, f"{source.name!r} is no long table: leave it out.")
     names = {mode: found for mode in MODES if (found := asked[mode]) is not None}
     if ending == ".nc":
