@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
-from tparafac2.data import DenseData, compress
+from tparafac2.data import Correction, DenseData, SparseData, compress, compressed_shape
 
 
 def _data(K: int, I: int, J: int, dtype: type = np.float64) -> DenseData:
@@ -158,3 +159,45 @@ def test_compressing_twice_gives_the_same_bytes() -> None:
 def test_rank_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="rank must be at least 1; got 0"):
         compress(_data(2, 2, 2), 0, columns=True, rows=True)
+
+
+def _sparse_slices(K: int, I: int, J: int) -> list[sparse.csr_array]:
+    rng = np.random.default_rng(2)
+    return [sparse.random_array((I, J), density=0.05, rng=rng, format="csr") * 10.0**k for k in range(K)]
+
+
+def test_sparse_slices_of_few_rows_have_coordinates_too() -> None:
+    slices = _sparse_slices(4, 6, 900)
+    slices[1] = sparse.diags_array([1.0, 1.0, 0.0, 1.0, 1.0, 1.0]) @ slices[1]  # a row of zeros
+    data = SparseData.from_slices(slices)
+    small = compress(data, 3, columns=True, rows=True)
+    assert small.data.shape == (4, 6, 23)
+    assert compressed_shape(data, 3, columns=True, rows=True) == (4, 6, 24)
+    Q = (small.column_basis @ np.eye(23)[None])[0]
+    _assert_orthonormal(Q)
+    X = np.stack([piece.toarray() for piece in slices]) / data.scale
+    np.testing.assert_allclose(small.data.values.transpose(1, 0, 2) @ Q.T, X, atol=1e-12)
+    B = np.random.default_rng(0).normal(size=(4, 900, 2))
+    np.testing.assert_allclose(small.compress_patterns(B), Q.T @ B, atol=1e-12)
+    assert small.data.scale == data.scale
+
+
+@pytest.mark.parametrize(
+    ("slices", "rank", "correction"),
+    [
+        (_sparse_slices(4, 6, 30), 3, None),  # too many rows
+        (_sparse_slices(4, 6, 900), 7, None),  # needs directions in which the data are zero
+        ([sparse.csr_array(np.ones((6, 900)))] * 4, 1, None),  # all rows are one, and four are needed
+        (_sparse_slices(2, 6, 900), 2, Correction(u=np.ones((2, 6)), v=np.ones((2, 900)))),
+    ],
+)
+def test_other_sparse_slices_are_left_as_they_are(slices, rank, correction) -> None:
+    data = SparseData.from_slices(slices, correction=correction)
+    assert compress(data, rank, columns=True, rows=True).data is data
+
+
+def test_sparse_rows_that_are_nearly_dependent_are_left_as_they_are() -> None:
+    slices = _sparse_slices(3, 4, 900)
+    slices[2] = slices[1] + 1e-5 * abs(slices[1]).max() * sparse.random_array((4, 900), density=0.05, rng=1)
+    data = SparseData.from_slices(slices)
+    assert compress(data, 2, columns=True, rows=True).data is data

@@ -183,3 +183,17 @@ def test_the_need_for_memory_is_that_of_what_is_stored(monkeypatch):
     fit("CP", slices, n_starts=1, max_iter=2)
     with pytest.raises(MemoryError, match="The working copy of X"):
         fit("CP", np.stack([piece.toarray() for piece in slices]), n_starts=1, max_iter=2)
+
+
+@pytest.mark.parametrize("model", [tp.TParafac2, tp.Parafac2, tp.TemporalCMF, tp.CP])
+def test_few_rows_and_very_many_columns_are_fitted_in_coordinates(model):
+    rng = np.random.default_rng(0)
+    A, C, B = rng.random((8, 2)), rng.random((6, 2)) + 0.2, rng.random((3000, 2))
+    B *= rng.random((3000, 2)) < 0.05
+    noise = [scipy.sparse.random_array((8, 3000), density=0.01, rng=rng) * 0.1 for _ in C]
+    X = [scipy.sparse.csr_array((A * c) @ B.T) + more for c, more in zip(C, noise)]
+    small, full = (model(2, n_starts=3, random_state=0, compress=how).fit(X) for how in ("auto", False))
+    assert small.result_.method.compressed_columns == 48
+    assert full.result_.method.compressed_columns is None
+    assert small.objective_ == pytest.approx(full.objective_, rel=1e-6)
+    np.testing.assert_allclose(small.normalised().B, full.normalised().B, atol=1e-3)

@@ -1,18 +1,69 @@
 """Exact compression: the same minimum from a smaller table, when one side is much longer than the rest."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
 from tparafac2.data.interface import FloatArray, SliceData
+from tparafac2.data.sparse import SparseData
 
 # A smaller gain does not pay for the factorisation.
 _WORTHWHILE = 0.6
 # Directions this much weaker than the strongest are rounding; dropping stronger ones would not be exact.
 _ROUNDING = 1e-13
 _ROWS = 4096  # rows of a basis that are changed at a time
+# Of sparse rows only the cross products are factorised, which hold half the digits: eigenvalues below the
+# first share of the largest are rounding, and those above the second give directions that are orthonormal.
+_SPARSE_ROUNDING, _SPARSE_TRUST = 1e-12, 1e-8
+_MOST_SPARSE_ROWS = 2000  # beyond, their cross products take longer than fitting without compression
+
+
+@dataclass(frozen=True, eq=False)
+class SparseBasis:
+    """Orthonormal directions (J, m) as combinations of sparse vectors: never written out, J may be huge.
+
+    Attributes
+    ----------
+    vectors : sparse (n, J)
+    mix : ndarray (n, m)
+        The basis is vectors' mix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> basis = SparseBasis(csr_array([[0.0, 2.0, 0.0]]), np.array([[0.5]]))
+    >>> (basis @ np.ones((4, 1, 1))).shape, (basis.T @ np.ones((4, 3, 1))).ravel().tolist()
+    ((4, 3, 1), [1.0, 1.0, 1.0, 1.0])
+    """
+
+    vectors: Any
+    mix: NDArray[np.float64]
+    transposed: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(J, m), or (m, J) if transposed."""
+        J, m = self.vectors.shape[1], self.mix.shape[1]
+        return (m, J) if self.transposed else (J, m)
+
+    @property
+    def T(self) -> "SparseBasis":  # as arrays call it
+        """The transpose."""
+        return SparseBasis(self.vectors, self.mix, not self.transposed)
+
+    def __matmul__(self, factor: FloatArray) -> FloatArray:
+        """Products with all slices of a factor (K, m, R), or (K, J, R) if transposed."""
+        out = np.empty((len(factor), self.shape[0], factor.shape[2]))
+        for target, piece in zip(out, factor):
+            if self.transposed:
+                target[...] = self.mix.T @ (self.vectors @ piece)
+            else:
+                target[...] = self.vectors.T @ (self.mix @ piece)
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +76,7 @@ class Compressed:
         The data to fit; the original data where nothing was worth compressing.
     row_basis : ndarray (I, I'), optional
         None where the rows are as they were.
-    column_basis : ndarray (J, J'), optional
+    column_basis : ndarray (J, J') or SparseBasis, optional
         None where the columns are as they were.
 
     Examples
@@ -41,7 +92,7 @@ class Compressed:
 
     data: SliceData
     row_basis: NDArray[np.float64] | None = None
-    column_basis: NDArray[np.float64] | None = None
+    column_basis: NDArray[np.float64] | SparseBasis | None = None
 
     def expand_patterns(self, B: FloatArray) -> FloatArray:
         """Patterns (K, J', R) of the compressed data as patterns (K, J, R) of the original."""
@@ -66,7 +117,7 @@ def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compre
     Parameters
     ----------
     data : SliceData
-        Only dense data are compressed: coordinates of sparse data would be dense.
+        Coordinates are dense: sparse data are compressed only where they have few rows.
     rank : int
         Number of components R to be fitted. The columns keep at least K R directions and the rows R,
         because the best patterns may need directions in which the data are zero.
@@ -90,6 +141,8 @@ def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compre
     """
     if rank < 1:
         raise ValueError(f"rank must be at least 1; got {rank}.")
+    if isinstance(data, SparseData) and columns and _few_sparse_rows(data, rank):
+        return _compress_sparse(data, at_least=data.shape[0] * rank)
     if not isinstance(data, DenseData):
         return Compressed(data)
     row_basis = column_basis = None
@@ -104,20 +157,23 @@ def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compre
     return Compressed(data, row_basis, column_basis)
 
 
-def compressed_shape(
-    shape: tuple[int, int, int], rank: int, *, columns: bool, rows: bool
-) -> tuple[int, int, int]:
-    """Largest shape (K, I', J') that `compress` gives, from the shape of the data alone.
+def compressed_shape(data: SliceData, rank: int, *, columns: bool, rows: bool) -> tuple[int, int, int]:
+    """Largest shape (K, I', J') that `compress` gives, without a look at the entries.
 
     Examples
     --------
-    >>> compressed_shape((2, 3, 50), 2, columns=True, rows=True)
+    >>> import numpy as np
+    >>> compressed_shape(DenseData(np.ones((3, 2, 50))), 2, columns=True, rows=True)
     (2, 3, 6)
     """
-    K, I, J = shape
+    K, I, J = data.shape
+    if isinstance(data, SparseData):
+        return (K, I, K * I) if columns and _few_sparse_rows(data, rank) else (K, I, J)
+    if not isinstance(data, DenseData):
+        return K, I, J
     if rows and _shortens(K * J, rank, I):
         I = max(K * J, rank)
-    if columns and _shortens(K * I, K * rank, J):
+    if columns and data.widths is None and _shortens(K * I, K * rank, J):
         J = max(K * I, K * rank)
     return K, I, J
 
@@ -126,7 +182,34 @@ def _shortens(vectors: int, at_least: int, side: int) -> bool:
     return max(vectors, at_least) <= _WORTHWHILE * side
 
 
-def _apply(basis: NDArray[np.float64], factor: FloatArray) -> FloatArray:
+def _few_sparse_rows(data: SparseData, rank: int) -> bool:
+    K, I, J = data.shape
+    plain = data.widths is None and data.u is None and len(data.blocks) == K
+    return plain and rank <= I and K * I <= _MOST_SPARSE_ROWS and _shortens(K * I, K * rank, J)
+
+
+def _compress_sparse(data: SparseData, at_least: int) -> Compressed:
+    """Coordinates from the cross products of all rows, each divided by its length first."""
+    import scipy.sparse
+
+    K, I, _ = data.shape
+    vectors = scipy.sparse.vstack(data.blocks, format="csr").astype(np.float64)
+    lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
+    inverse = 1.0 / np.where(lengths > 0, lengths, 1.0)
+    cosines = (vectors @ vectors.T).toarray() * inverse[:, None] * inverse
+    squares, directions = np.linalg.eigh(cosines)
+    kept = squares > _SPARSE_ROUNDING * squares[-1]
+    # Further directions, in which the data are zero, would be dense.
+    if np.count_nonzero(kept) < at_least or (squares[kept] < _SPARSE_TRUST * squares[-1]).any():
+        return Compressed(data)
+    strengths, directions = np.sqrt(squares[kept]), directions[:, kept]
+    coordinates = (lengths[:, None] * directions * strengths).reshape(K, I, -1).transpose(1, 0, 2)
+    basis = SparseBasis(vectors, inverse[:, None] * directions / strengths)
+    values = np.ascontiguousarray(coordinates, dtype=data.dtype)
+    return Compressed(DenseData(values, data.scale), column_basis=basis)
+
+
+def _apply(basis: NDArray[np.float64] | SparseBasis, factor: FloatArray) -> FloatArray:
     product: FloatArray = basis @ factor
     return product.astype(factor.dtype, copy=False)
 

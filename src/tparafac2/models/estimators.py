@@ -316,7 +316,7 @@ class TParafac2(Decomposition):
         did not exist then (words and species that enter and leave): its pattern is then zero.
     compress : {"auto", True, False}
         Fit in an exact smaller basis where one side of the data is much longer than the rest. Not possible
-        with missing entries or sparse data.
+        with missing entries; sparse data have to have few rows.
     dtype : {"float64", "float32"}
         Precision in which data and patterns are held during the fit; in float32 `tol` is at least 1e-5.
         Results are float64.

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tparafac2 import __version__
 from tparafac2.data import (
     Compressed,
-    DenseData,
     FloatArray,
     IncompleteData,
     Intake,
@@ -166,9 +165,7 @@ def _given_starts(plan: FitPlan, intake: Intake) -> list[Start] | None:
 
 
 def _require_memory(data: SliceData, model: Model, plan: FitPlan) -> None:
-    smaller = data.shape
-    if plan.compress and isinstance(data, DenseData):
-        smaller = compressed_shape(data.shape, plan.rank, **_compressible(model))
+    smaller = compressed_shape(data, plan.rank, **_compressible(model)) if plan.compress else data.shape
     require_memory(
         needed_bytes(_problem(data, model, plan), smaller, plan.n_starts, plan.n_jobs),
         f"Fitting {plan.n_starts} starts of rank {plan.rank} to data of this size",
@@ -192,10 +189,9 @@ def _compressible(model: Model) -> dict[str, bool]:
 
 
 def _compress(data: SliceData, model: Model, plan: FitPlan) -> Compressed:
-    if plan.compress is True and not isinstance(data, DenseData):
-        what = "missing entries" if isinstance(data, IncompleteData) else "sparse data"
+    if plan.compress is True and isinstance(data, IncompleteData):
         raise ValueError(
-            f"compress=True is not possible with {what}: every entry would depend on all others of its row. "
+            "compress=True is not possible with missing entries: every entry would depend on all of its row. "
             "Leave it at 'auto', which compresses where that is possible."
         )
     if not plan.compress:
