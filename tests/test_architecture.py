@@ -225,6 +225,22 @@ def test_source_is_free_of(offence):
     assert not offences, "\n".join(offences)
 
 
+def test_nothing_reads_what_the_program_says():
+    """Findings and errors are data: the places that tell them have no need to search in sentences."""
+    tellers = [
+        "cli/wording.py",
+        "cli/errors.py",
+        "report/facts.py",
+        "result/wording.py",
+        "words.py",
+        "errors.py",
+    ]
+    for path in (PACKAGE / name for name in tellers):
+        assert "re" not in [one.asked for one in imports(ast.parse(path.read_text()), module_name(path))], (
+            path
+        )
+
+
 # --- the rules catch offenders, and only them ---------------------------------------------------------------
 
 OFFENDERS = {

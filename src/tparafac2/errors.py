@@ -66,5 +66,17 @@ class TooLarge(Told, MemoryError):
     """More than the machine's memory can hold."""
 
 
+class NoFile(Told, OSError):
+    """Something that is not a file."""
+
+
+class WorkerLost(Told, ChildProcessError):
+    """A process that was ended from outside."""
+
+
+class ToldWarning(Told, UserWarning):
+    """Something to be aware of."""
+
+
 class InTheWay(Told, FileExistsError):
     """A file or folder that would have to be replaced."""

@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from tparafac2.cli.errors import MEANINGS, ExitCode, PlainSpoken, explain
 from tparafac2.cli.termination import Terminated
+from tparafac2.errors import InvalidValue
+from tparafac2.words import Setting
 
 RUNNER = CliRunner(env={"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"})
 
@@ -87,7 +89,9 @@ def test_a_value_is_no_question_for_json() -> None:
 
 
 def test_sentences_speak_in_flags_of_the_command() -> None:
-    assert run(ValueError("rows='a' and cows='b'")).stderr == "Error: --rows a and cows='b'\n"
+    error = InvalidValue(Setting("rows", "a"), " and ", Setting("cows", "b"))
+    assert run(error).stderr == "Error: --rows a and cows='b'\n"
+    assert run(ValueError("rows='a'")).stderr == "Error: rows='a'\n"  # nothing is read out of sentences
 
 
 def test_a_sentence_is_printed_as_it_is() -> None:

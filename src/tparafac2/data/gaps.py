@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from tparafac2.data.frames import align_mask, as_frames, has_labels
 from tparafac2.data.labels import Labels
 from tparafac2.data.text import listed, shown
+from tparafac2.errors import InvalidValue
+from tparafac2.words import Advice
 
 Mask = NDArray[np.bool_]
 
@@ -87,7 +89,9 @@ def require_observed(observed: Mask, labels: Labels) -> None:
     labels : Labels
     """
     if not observed.any():
-        raise ValueError("every entry of X is missing: there is nothing to fit. Check X and mask.")
+        raise InvalidValue(
+            "every entry of X is missing: there is nothing to fit. Check ", Advice("data", "X and mask"), "."
+        )
     _, I, J = observed.shape
     for mode, size, seen in (
         ("rows", I, observed.any(axis=(0, 2))),

@@ -28,6 +28,8 @@ from tparafac2.data.memory import require_memory
 from tparafac2.data.sparse import SparseData, tidy_slices
 from tparafac2.data.table import Table
 from tparafac2.data.times import read_times, times_of_one_kind
+from tparafac2.errors import InvalidValue
+from tparafac2.words import Setting
 
 _ACCEPTED = (
     "a (K, I, J) array, a list of K arrays, DataFrames or scipy sparse matrices (I, J), "
@@ -235,7 +237,9 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
     seen_columns: NDArray[np.bool_] = np.asarray(observed.any(axis=1))
     present = read.present if request.bridge else seen_columns
     if present is not None and not request.exact:
-        raise ValueError("columns that enter and leave need missing='exact': EM would fill them in.")
+        raise InvalidValue(
+            "columns that enter and leave need ", Setting("missing", "exact"), ": EM would fill them in."
+        )
     data = kind(values, scale, None if present is None else present[list(order)])
     return Intake(data, read.labels, times, order, observed.mean(axis=1))
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.text import listed, shown
 from tparafac2.data.times import times_of_one_kind
+from tparafac2.errors import InvalidType, InvalidValue
+from tparafac2.words import Advice, Lines, Part, Setting
 
 # Lines are counted as in a CSV file, where the header is line 1.
-_FIRST_LINE = 2
 _SHOWN_NAMES = 20
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty")
 
@@ -36,17 +37,6 @@ class Coded(NamedTuple):
     appearance: NDArray[np.intp]
 
 
-def line_number(position: int) -> int:
-    """Line, as counted in a CSV file, of what is at this position of a column.
-
-    Examples
-    --------
-    >>> line_number(0)
-    2
-    """
-    return position + _FIRST_LINE
-
-
 def as_frame(given: Any, asked: Mapping[str, Hashable]) -> Any:
     """Make a DataFrame of what is given, which has to have lines and each of the columns asked for.
 
@@ -60,7 +50,7 @@ def as_frame(given: Any, asked: Mapping[str, Hashable]) -> Any:
     --------
     >>> as_frame({"word": ["ice", "sun"]}, {"columns": "wrod"})
     Traceback (most recent call last):
-    ValueError: columns='wrod' is not a column of the table; did you mean 'word'? It has 'word'.
+    tparafac2.errors.InvalidValue: columns='wrod' is not a column of the table; did you mean 'word'? It ...
     """
     import pandas as pd
 
@@ -76,14 +66,14 @@ def as_frame(given: Any, asked: Mapping[str, Hashable]) -> Any:
     names = list(frame.columns)
     for role, name in asked.items():
         if name not in names:
-            raise ValueError(_unknown(role, name, frame))
+            raise InvalidValue(*_unknown(role, name, frame), received=name)
         if names.count(name) > 1:
             raise ValueError(
                 f"the table has {names.count(name)} columns called {name!r}: rename one of them."
             )
     if len(set(asked.values())) < len(asked):
-        said = ", ".join(f"{role}={name!r}" for role, name in asked.items())
-        raise ValueError(f"{' and '.join(asked)} must be different columns; got {said}.")
+        given_twice = [part for pair in asked.items() for part in (", ", Setting(*pair))][1:]
+        raise InvalidValue(f"{' and '.join(asked)} must be different columns; got ", *given_twice, ".")
     return frame
 
 
@@ -121,10 +111,13 @@ def read_time_column(column: Any) -> Coded:
     times, usable = times_of_one_kind(found)
     if not usable.all():
         bad = int(np.argmin(usable))
-        raise ValueError(
-            f"line {_first_line(codes == bad)}: the time {shown(found[bad])} in {column.name!r} "
+        raise InvalidValue(
+            _first_line(codes == bad),
+            f": the time {shown(found[bad])} in {column.name!r} "
             "cannot be read: times must be all numbers or all dates such as 2024-12-31, 2024-12, 2024Q4 or "
-            "2024-W52, of one kind (pandas.to_datetime reads other forms of dates)."
+            "2024-W52, of one kind",
+            Advice("other_dates", " (pandas.to_datetime reads other forms of dates)"),
+            ".",
         )
     labels, places = np.unique(times, return_inverse=True)
     return Coded(places[codes], labels, np.arange(len(labels)))
@@ -142,28 +135,30 @@ def read_values(column: Any) -> FloatArray:
     _require_reals(column)
     values: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(values).any():
-        raise ValueError(
-            f"line {_first_line(np.isinf(values))}: the value in {column.name!r} is infinite: "
-            "replace it by a number, or by NaN if it is missing."
+        raise InvalidValue(
+            _first_line(np.isinf(values)),
+            f": the value in {column.name!r} is infinite: "
+            "replace it by a number, or by NaN if it is missing.",
         )
     return values
 
 
-def _unknown(role: str, name: object, frame: Any) -> str:
+def _unknown(role: str, name: object, frame: Any) -> list[Part]:
     import difflib
 
     if name in frame.index.names:
-        return f"{role}={name!r} is a level of the table's index: make it a column with frame.reset_index()."
+        advice = Advice("reset_index", "make it a column with frame.reset_index()")
+        return [Setting(role, name), " is a level of the table's index: ", advice, "."]
     names = list(frame.columns)
     by_text = {str(known).casefold(): known for known in names}
     near = difflib.get_close_matches(str(name).casefold(), by_text, n=1)
     suggestion = f"; did you mean {by_text[near[0]]!r}?" if near else "."
     columns = listed(map(repr, names), _SHOWN_NAMES) or "no columns"
-    return f"{role}={name!r} is not a column of the table{suggestion} It has {columns}."
+    return [Setting(role, name), f" is not a column of the table{suggestion} It has {columns}."]
 
 
-def _first_line(where: NDArray[np.bool_]) -> int:
-    return line_number(int(np.argmax(where)))
+def _first_line(where: NDArray[np.bool_]) -> Lines:
+    return Lines((int(np.argmax(where)),))
 
 
 def _factorise(column: Any, role: str) -> tuple[NDArray[np.intp], Any]:
@@ -177,9 +172,11 @@ def _factorise(column: Any, role: str) -> tuple[NDArray[np.intp], Any]:
             f"{role}: {column.name!r} holds what cannot be a label ({error}): use text or numbers."
         ) from error
     if (codes < 0).any():
-        raise ValueError(
-            f"line {_first_line(codes < 0)}: {column.name!r}, which names the {role}, is missing: "
-            f"fill it in, or leave such lines out with frame.dropna(subset=[{column.name!r}])."
+        raise InvalidValue(
+            _first_line(codes < 0),
+            f": {column.name!r}, which names the {role}, is missing: fill it in, or leave such lines out",
+            Advice("dropna", f" with frame.dropna(subset=[{column.name!r}])"),
+            ".",
         )
     return codes, found
 
@@ -210,8 +207,11 @@ def _require_reals(column: Any) -> None:
         return
     for position, (entry, missing) in enumerate(zip(entries, column.isna())):
         if not missing and not isinstance(entry, Real | Decimal | np.bool_):
-            raise TypeError(
-                f"line {line_number(position)}: {shown(entry)} in {column.name!r} is not a real number "
-                f"but of type {type(entry).__name__}: convert the column first, "
-                f"for example with pandas.to_numeric(frame[{column.name!r}])."
+            raise InvalidType(
+                Lines((position,)),
+                f": {shown(entry)} in {column.name!r} is not a real number "
+                f"but of type {type(entry).__name__}: convert the column first",
+                Advice("to_numeric", f", for example with pandas.to_numeric(frame[{column.name!r}])"),
+                ".",
+                received=entry,
             )

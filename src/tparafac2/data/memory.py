@@ -1,6 +1,10 @@
 """Say that something will not fit in memory before starting on it."""
 
 import os
+from collections.abc import Sequence
+
+from tparafac2.errors import TooLarge
+from tparafac2.words import Advice, Part
 
 
 def physical_memory() -> int | None:
@@ -19,7 +23,7 @@ def physical_memory() -> int | None:
     return total if total > 0 else None
 
 
-def require_memory(needed_bytes: int, what: str, advice: str = "") -> None:
+def require_memory(needed_bytes: int, what: str, advice: Sequence[Part] = ()) -> None:
     """Refuse work that needs more memory than the machine has.
 
     Parameters
@@ -27,7 +31,7 @@ def require_memory(needed_bytes: int, what: str, advice: str = "") -> None:
     needed_bytes : int
     what : str
         What needs the memory, as the beginning of a sentence.
-    advice : str
+    advice : str or parts of a sentence
         What else can be changed, as a sentence.
 
     Raises
@@ -41,11 +45,15 @@ def require_memory(needed_bytes: int, what: str, advice: str = "") -> None:
     """
     available = physical_memory()
     if available is not None and needed_bytes > available:
-        raise MemoryError(
+        more = [" ", *advice] if advice else []
+        raise TooLarge(
             f"{what} needs {_gigabytes(needed_bytes)} of memory, "
             f"but this machine has {_gigabytes(available)}. "
-            "Keep fewer rows, columns or time points, use dtype='float32' to halve the need, "
-            "or use a machine with more memory." + f" {advice}".rstrip()
+            "Keep fewer rows, columns or time points, ",
+            Advice("float32", "use dtype='float32' to halve the need, "),
+            "or use a machine with more memory.",
+            *more,
+            received=needed_bytes,
         )
 
 

@@ -13,10 +13,12 @@ from tparafac2.data.cells import Cells, first_repeat
 from tparafac2.data.correction import Correction
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.labels import Labels, Mode
-from tparafac2.data.lines import Coded, as_frame, line_number, read_labels, read_time_column, read_values
+from tparafac2.data.lines import Coded, as_frame, read_labels, read_time_column, read_values
 from tparafac2.data.memory import require_memory
 from tparafac2.data.text import shown
 from tparafac2.data.times import hint_of_dates
+from tparafac2.errors import InvalidValue
+from tparafac2.words import PYTHON, Advice, Argument, Lines, Setting, Words
 
 Absent: TypeAlias = Literal["zero", "missing", "columns", "rows"]
 Duplicates: TypeAlias = Literal["error", "sum", "mean"]
@@ -249,8 +251,8 @@ class Table:
         other._keep(selection=selection)
         return other
 
-    def describe(self) -> str:
-        """Say in one sentence what was read and what was assumed."""
+    def describe(self, words: Words = PYTHON) -> str:
+        """Say in one sentence what was read and what was assumed, with arguments called as in `words`."""
         K, I, J = self.shape
         names = self.labels.names
         read = "were counted for" if self.values is None else "give"
@@ -258,7 +260,7 @@ class Table:
         parts = [
             f"{self._n_lines:,} lines {read} {K:,} times ({names['time']!r}) "
             f"x {I:,} rows ({names['rows']!r}) x {J:,} columns ({names['columns']!r}{chosen})",
-            self._absence(),
+            self._absence(words),
         ]
         if self._n_repeats and self.values is not None:
             how = "added up" if self.duplicates == "sum" else "averaged"
@@ -269,7 +271,7 @@ class Table:
             parts.append(hint)
         return "; ".join(parts) + "."
 
-    def _absence(self) -> str:
+    def _absence(self, words: Words) -> str:
         if not self.n_absent:
             return "every combination is in the table"
         found = (
@@ -285,7 +287,7 @@ class Table:
             sampled = self._cells.sampled()
             doubt = (
                 f" ({np.count_nonzero(~sampled):,} of {sampled.size:,} pairs of a row and a time have no "
-                "line at all: use absent='rows' if these were not observed)"
+                f"line at all: use {words.setting(Setting('absent', 'rows'))} if these were not observed)"
             )
             return f"{found} as zero{'' if sampled.all() else doubt}"
         if self.present is None:
@@ -310,9 +312,15 @@ class Table:
             ("duplicates", self.duplicates, get_args(Duplicates)),
         ):
             if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
+                raise InvalidValue(
+                    Argument(name),
+                    f" must be one of {', '.join(map(repr, allowed))}; got {value!r}.",
+                    received=value,
+                )
         if self.values is None and self.duplicates == "mean":
-            raise ValueError("duplicates='mean' needs values=: without it lines are counted.")
+            raise InvalidValue(
+                Setting("duplicates", "mean"), " needs ", Setting("values"), ": without it lines are counted."
+            )
         require_top(self.top_columns, self.top_by)
 
     def _joined(self, rows: Coded, columns: Coded, time: Coded, values: FloatArray) -> Cells:
@@ -328,9 +336,13 @@ class Table:
                 f"{name} {shown(read.labels[read.codes[later]])}"
                 for name, read in ((self.rows, rows), (self.columns, columns), (self.time, time))
             )
-            raise ValueError(
-                f"line {line_number(later)} repeats line {line_number(earlier)} ({what}): "
-                "remove one of them, or say duplicates='sum' or duplicates='mean'."
+            raise InvalidValue(
+                Lines((later, earlier)),
+                f" ({what}): remove one of them, or say ",
+                Setting("duplicates", "sum"),
+                " or ",
+                Setting("duplicates", "mean"),
+                ".",
             )
         return cells
 
@@ -343,11 +355,23 @@ TABLE_DEFAULTS: Mapping[str, Any] = {
 def require_top(top_columns: Any, top_by: Any) -> None:
     """Refuse what is no number of columns, or no way to rank them."""
     if top_columns is not None and not _is_count(top_columns):
-        raise ValueError(f"top_columns must be a whole number, at least 1, or None; got {top_columns!r}.")
+        raise InvalidValue(
+            Argument("top_columns"),
+            " must be a whole number, at least 1",
+            Advice("or_none", ", or None"),
+            f"; got {top_columns!r}.",
+            received=top_columns,
+        )
     if top_by not in get_args(TopBy):
-        raise ValueError(f"top_by must be one of {', '.join(map(repr, get_args(TopBy)))}; got {top_by!r}.")
+        raise InvalidValue(
+            Argument("top_by"),
+            f" must be one of {', '.join(map(repr, get_args(TopBy)))}; got {top_by!r}.",
+            received=top_by,
+        )
     if top_by != "total" and top_columns is None:
-        raise ValueError(f"top_by={top_by!r} needs top_columns=: say how many columns are kept.")
+        raise InvalidValue(
+            Setting("top_by", top_by), " needs ", Setting("top_columns"), ": say how many columns are kept."
+        )
 
 
 def _product(shape: tuple[int, int, int]) -> int:

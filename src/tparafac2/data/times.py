@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.errors import InvalidValue
+from tparafac2.words import Advice, Argument
+
 _DAY = np.timedelta64(1, "D")
 _EVEN = "even"
 _QUARTER = re.compile(r"(\d{4})[- ]?[Qq]([1-4])")
@@ -285,9 +288,11 @@ def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | N
     if period is not None:
         span = float(times[-1] - times[0])
         if period <= span:
-            raise ValueError(
-                f"period is {period:g}, but the times span {span:g}: the period must be longer, so that the "
-                "first slice comes after the last. Give times within one period (hours of a day, months)."
+            raise InvalidValue(
+                Argument("period"),
+                f" is {period:g}, but the times span {span:g}: the period must be longer, so that the "
+                "first slice comes after the last. Give times within one period (hours of a day, months).",
+                received=period,
             )
         closing = typical / (period - span)
     return TimeWeights(tuple((typical / gaps).tolist()), closing)
@@ -298,7 +303,8 @@ def _require_distinct(times: NDArray[np.float64], what: str) -> None:
     equal = np.flatnonzero(np.diff(times[order]) == 0)
     if len(equal):
         first, second = sorted(int(k) for k in order[equal[0] : equal[0] + 2])
-        raise ValueError(
-            f"{what} has the same time twice, at slices {first} and {second}: put such slices together, or "
-            "give times='even' if these are no times."
+        raise InvalidValue(
+            f"{what} has the same time twice, at slices {first} and {second}: put such slices together, or ",
+            Advice("even_times", "give times='even'"),
+            " if these are no times.",
         )

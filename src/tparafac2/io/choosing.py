@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Mapping
 
 from tparafac2.data import shown
+from tparafac2.errors import InvalidValue
+from tparafac2.words import Part, Setting
 
 _DATA = "X"
 """What data are called beside other arrays, as in the files of `tparafac2 generate`."""
@@ -50,10 +52,13 @@ def choose_array(file: str, shapes: Mapping[str, str], usable: list[str], values
         return _DATA
     if values is None and len(usable) != 1:
         found = f"{len(usable)} arrays" if usable else "no array"
-        advice = f"say which is meant, for example values={usable[0]!r}. " if usable else _STACK
-        raise ValueError(
-            f"{file!r} has {found} of real numbers with three dimensions, for rows, columns and time: "
-            f"{advice}It has {listed}."
+        example: list[Part] = [_STACK]
+        if usable:
+            example = ["say which is meant, for example ", Setting("values", usable[0]), ". "]
+        raise InvalidValue(
+            f"{file!r} has {found} of real numbers with three dimensions, for rows, columns and time: ",
+            *example,
+            f"It has {listed}.",
         )
     return usable[0] if values is None else values
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from tparafac2.data import shown
 from tparafac2.data.times import span_of, times_of_one_kind
+from tparafac2.errors import InvalidValue
 from tparafac2.io.choosing import nearest
+from tparafac2.words import Setting
 
 Mask = NDArray[np.bool_]
 
@@ -31,7 +33,7 @@ class Condition(NamedTuple):
     name: str
     operator: str
     values: tuple[Any, ...]
-    said: str
+    said: Setting
 
     def of(self, labels: NDArray[Any]) -> Mask:
         """Tell of different labels which fulfil it; missing ones never do."""
@@ -52,7 +54,7 @@ class Condition(NamedTuple):
             found = np.array([str(label) == str(value) for label in labels], dtype=bool)
         if not found.any():
             near = nearest(str(value), {str(label): None for label in labels})
-            raise ValueError(f"{self.said}: there is no {value!r} in {self.name!r}{near}")
+            raise InvalidValue(self.said, f": there is no {value!r} in {self.name!r}{near}")
         return found
 
     def _ordered(self, labels: NDArray[Any]) -> NDArray[Any]:
@@ -61,9 +63,10 @@ class Condition(NamedTuple):
         times, usable = times_of_one_kind(labels)
         if not usable.all() or times.dtype.kind not in "iufM":
             bad = labels[int(np.argmin(usable))]
-            raise ValueError(
-                f"{self.said}: {self.name!r} holds {shown(bad)}, which is neither a number nor a date: only "
-                "= and != can be used."
+            raise InvalidValue(
+                self.said,
+                f": {self.name!r} holds {shown(bad)}, which is neither a number nor a date: only "
+                "= and != can be used.",
             )
         return times
 
@@ -71,7 +74,7 @@ class Condition(NamedTuple):
         try:
             return span_of(value, dates=labels.dtype.kind == "M")
         except ValueError as error:
-            raise ValueError(f"{self.said}: {self.name!r} holds {error}") from None
+            raise InvalidValue(self.said, f": {self.name!r} holds {error}") from None
 
 
 def read_condition(text: str) -> Condition:
@@ -88,19 +91,20 @@ def read_condition(text: str) -> Condition:
     >>> read_condition('land="Korea, South",Japan').values
     ('Korea, South', 'Japan')
     """
-    said = f"where={text!r}"
+    said = Setting("where", text)
     found = _CONDITION.fullmatch(text) if isinstance(text, str) else None
     if found is None or not found[1]:
-        raise ValueError(
-            f"{said} is no comparison: write a name, one of = != < <= > >=, and a value, for example "
-            "region=Africa,Asia or count>=5."
+        raise InvalidValue(
+            said,
+            " is no comparison: write a name, one of = != < <= > >=, and a value, for example "
+            "region=Africa,Asia or count>=5.",
         )
     name, sign, rest = found[1], found[2].replace("==", "="), found[3]
     values = tuple(value.strip() for value in next(csv.reader([rest], skipinitialspace=True), []))
     if not values or "" in values:
-        raise ValueError(f"{said} compares with nothing: write a value after {sign}, and between commas.")
+        raise InvalidValue(said, f" compares with nothing: write a value after {sign}, and between commas.")
     if sign in _ORDERS and len(values) > 1:
-        raise ValueError(f"{said} compares with several values: after {sign} there can be one only.")
+        raise InvalidValue(said, f" compares with several values: after {sign} there can be one only.")
     return Condition(name, sign, values, said)
 
 

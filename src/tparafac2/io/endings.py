@@ -99,7 +99,7 @@ def encoding_of(path: Path) -> str:
             with gzip.open(path, "rb") as packed:
                 head = packed.read(_HEAD)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(damaged(path, error)) from None
+            raise BadFile(damaged(path, error)) from None
     else:
         with path.open("rb") as file:
             head = file.read(_HEAD)
@@ -121,6 +121,10 @@ def damaged(path: Path, error: BaseException) -> str:
         f"{path.name!r} is damaged, incomplete or of another kind, and cannot be read ({reason}): "
         "get it anew."
     )
+
+
+class BadFile(ValueError):
+    """A file that cannot be read at all; the sentence names it."""
 
 
 @contextmanager

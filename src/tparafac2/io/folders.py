@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tparafac2.errors import InTheWay
+from tparafac2.words import Argument
+
 _FILES = (
     "model.nc",
     "log.json",
@@ -61,7 +64,9 @@ def check_folder(folder: str | os.PathLike[str], *, overwrite: bool) -> Path:
     if not any(target.iterdir()):
         return target
     if not overwrite:
-        raise FileExistsError(f"the folder {said} exists: choose another, or replace it with overwrite.")
+        raise InTheWay(
+            f"the folder {said} exists: choose another, or replace it with ", Argument("overwrite"), "."
+        )
     if (other := _foreign(target)) is not None:
         raise FileExistsError(
             f"the folder {said} holds {other!r}, which this package did not write, so it is not "

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from tparafac2.data import MODES, Table, shown
 from tparafac2.data.lines import as_frame
 from tparafac2.data.table import TableOptions
+from tparafac2.errors import InvalidValue, Told
 from tparafac2.io.conditions import MISSING_TEXTS
-from tparafac2.io.endings import blamed_on
+from tparafac2.io.endings import BadFile, blamed_on
 from tparafac2.io.formulas import unguarded
 from tparafac2.io.selecting import Selection
 from tparafac2.io.textfiles import TextLayout, first_short, line_of, opened_text, records, text_layout
+from tparafac2.words import Lines
 
 Columns: TypeAlias = Mapping[str, str]
 """Names of columns, by what they are for: rows, columns, time, values."""
@@ -25,7 +27,6 @@ Columns: TypeAlias = Mapping[str, str]
 MISSING_VALUES = list(MISSING_TEXTS)
 _EVERYTHING = Selection()
 _TRUTHS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
-_LINES_NAMED = re.compile(r"^line (\d+)(?: repeats line (\d+))?")
 
 
 def read_text_table(
@@ -124,7 +125,7 @@ def text_columns(path: Path, layout: TextLayout, places: Collection[int], values
                 low_memory=False,
             )
         except pd.errors.ParserError as error:
-            raise ValueError(_unparsed(str(error))) from None
+            raise _unparsed(str(error)) from None
     frame.columns = frame.columns.astype(int)
     _require_width(path, frame[beyond].isna().to_numpy(), frame[last].isna().to_numpy(), layout)
     found = frame[list(places)].astype({place: "category" for place in places if place != values})
@@ -217,16 +218,18 @@ def _require_width(
     path: Path, fits: NDArray[np.bool_], may_be_short: NDArray[np.bool_], layout: TextLayout
 ) -> None:
     if not fits.all():
-        raise ValueError(
-            f"line {int(np.argmin(fits)) + 2}: there is more on it than the {len(layout.columns)} "
+        raise InvalidValue(
+            Lines((int(np.argmin(fits)),)),
+            f": there is more on it than the {len(layout.columns)} "
             f"columns of the header: put labels that hold {layout.separator} in quotation marks, and write "
-            "decimals with a point."
+            "decimals with a point.",
         )
     if may_be_short.any() and (found := first_short(path, layout)):
         position, n_fields = found
-        raise ValueError(
-            f"line {position + 2}: there is less on it ({n_fields}) than the {layout.n_needed} columns of "
-            "the header: complete it; keep the separators where a value is missing."
+        raise InvalidValue(
+            Lines((position,)),
+            f": there is less on it ({n_fields}) than the {layout.n_needed} columns of "
+            "the header: complete it; keep the separators where a value is missing.",
         )
 
 
@@ -241,9 +244,10 @@ def as_numbers(column: Any) -> Any:
     bad = (numbers.isna() & column.notna()).to_numpy()
     if bad.any():
         where = int(np.argmax(bad))
-        raise ValueError(
-            f"line {where + 2}: {shown(column.iloc[where])} in {column.name!r} is not a number: write it as "
-            "1234.5, or leave it empty if it is missing."
+        raise InvalidValue(
+            Lines((where,)),
+            f": {shown(column.iloc[where])} in {column.name!r} is not a number: write it as "
+            "1234.5, or leave it empty if it is missing.",
         )
     return numbers
 
@@ -268,29 +272,27 @@ def told_of(path: Path, layout: TextLayout | None, kept: NDArray[np.intp] | None
     Files that have no lines (`layout` is None) have rows, from 1. If some lines only were kept, `kept` says
     where they stood.
     """
+    apart = f" (columns separated by {layout.separator})" if layout else ""
+
+    def place(position: int) -> str:
+        found = position if kept is None else int(kept[position])
+        return f"row {found + 1}" if layout is None else f"line {line_of(path, layout, found)}"
+
     try:
         yield
+    except BadFile:
+        raise
     except (ValueError, TypeError) as error:
-        said = str(error)
-        if said.startswith(repr(path.name)):
-            raise
-        named = _LINES_NAMED.match(said)
-        if named is None:
-            apart = f" (columns separated by {layout.separator})" if layout else ""
-            sentence = f"{path.name!r}{apart}: {said}"
-        else:
-            positions = [int(number) - 2 for number in named.groups() if number]
-            positions = positions if kept is None else [int(kept[position]) for position in positions]
-            if layout is None:
-                places = [f"row {position + 1}" for position in positions]
-            else:
-                places = [f"line {line_of(path, layout, position)}" for position in positions]
-            sentence = f"{path.name!r}, {' repeats '.join(places)}{said[named.end() :]}"
-        raise type(error)(sentence) from None
+        if isinstance(error, Told):
+            raise error.within(repr(path.name), apart, place) from None
+        raise type(error)(f"{path.name!r}{apart}: {error}") from None
 
 
-def _unparsed(error: str) -> str:
+def _unparsed(error: str) -> InvalidValue:
+    """What pandas says of a table that it cannot read, in our words."""
     open_quote = re.search(r"EOF inside string starting at row (\d+)", error)
     if open_quote:  # where the header is row 0
-        return f"line {int(open_quote[1]) + 1}: a quotation mark is opened here and never closed."
-    return f"this is no table that can be read ({error.rstrip('.')})."
+        return InvalidValue(
+            Lines((int(open_quote[1]) - 1,)), ": a quotation mark is opened here and never closed."
+        )
+    return InvalidValue(f"this is no table that can be read ({error.rstrip('.')}).")

@@ -11,11 +11,13 @@ import numpy as np
 from tparafac2.data import Mode
 from tparafac2.data.dimensions import resolve_dims
 from tparafac2.data.labelled_arrays import ORDER, dated_dims, labels_of
+from tparafac2.errors import InvalidValue
 from tparafac2.hdf5 import open_hdf5
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.file_arrays import array_of_file
 from tparafac2.result.layout import CONTENT
+from tparafac2.words import Advice, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,7 +72,11 @@ def holds_model(dataset: xr.Dataset) -> bool:
 def _loaded(path: Path, values: str | None) -> xr.DataArray:
     with open_netcdf(path) as dataset:
         if holds_model(dataset):
-            raise ValueError(f"{path.name!r} holds a fitted model, not data: open it with tparafac2.load.")
+            raise InvalidValue(
+                f"{path.name!r} holds a fitted model, not data: ",
+                Advice("load", "open it with tparafac2.load"),
+                ".",
+            )
         variables = {str(name): variable for name, variable in dataset.data_vars.items()}
         shapes = {name: f"({', '.join(map(str, one.dims))})" for name, one in variables.items()}
         usable = [name for name, one in variables.items() if one.ndim == 3 and one.dtype.kind in "biuf"]
@@ -84,15 +90,23 @@ def _resolved(path: Path, array: xr.DataArray, dims: Mapping[Mode, str]) -> dict
     listed = ", ".join(map(repr, has))
     for mode, name in dims.items():
         if name not in has:
-            raise ValueError(
-                f"{mode}={name!r} is not a dimension of {array.name!r} in {path.name!r}{nearest(name, has)} "
-                f"It has {listed}."
+            raise InvalidValue(
+                Setting(mode, name),
+                f" is not a dimension of {array.name!r} in {path.name!r}{nearest(name, has)} "
+                f"It has {listed}.",
+                received=name,
             )
     try:
         return resolve_dims(array.dims, {str(mode): name for mode, name in dims.items()}, dated_dims(array))
     except ValueError:
         rows, columns, time = has
-        raise ValueError(
+        raise InvalidValue(
             f"{path.name!r} has the dimensions {listed}: say which are rows, columns and time, each another, "
-            f"for example rows={rows!r}, columns={columns!r}, time={time!r}."
+            "for example ",
+            Setting("rows", rows),
+            ", ",
+            Setting("columns", columns),
+            ", ",
+            Setting("time", time),
+            ".",
         ) from None

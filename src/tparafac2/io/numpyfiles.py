@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Labels, Mode, require_memory
 from tparafac2.data.labelled_arrays import ORDER
+from tparafac2.errors import InvalidValue, ToldWarning
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.file_arrays import array_of_file
+from tparafac2.words import Part, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -55,9 +57,16 @@ def read_numpy(
     """
     found = dict(arrays_in(path))
     if path.suffix.lower() == ".npy" and (names or values):
-        raise ValueError(
-            f"{path.name!r} holds one array without names: leave out rows=, columns=, time= and values=, or "
-            "save labels beside it in an .npz file."
+        raise InvalidValue(
+            f"{path.name!r} holds one array without names: leave out ",
+            Setting("rows"),
+            ", ",
+            Setting("columns"),
+            ", ",
+            Setting("time"),
+            " and ",
+            Setting("values"),
+            ", or save labels beside it in an .npz file.",
         )
     arrays = {name: array for name, array in found.items() if array is not None}
     if found and not arrays:
@@ -78,20 +87,16 @@ def read_numpy(
 
 def _hint_at_labels(path: Path, arrays: Mapping[str, NDArray[Any]], sizes: Mapping[Mode, int]) -> None:
     """Warn if a dimension has no labels, but one array beside has its length, as uneven months may."""
-    told = []
+    told: list[Part] = []
     for mode, size in sizes.items():
         if size in [other for one, other in sizes.items() if one != mode]:
             continue  # it might be of either
         fitting = [name for name, array in arrays.items() if array.shape == (size,) and _all_differ(array)]
         if len(fitting) == 1:
-            told.append(f"{mode}={fitting[0]!r}")
+            told += [", ", Setting(mode, fitting[0])]
     if told:
-        warnings.warn(
-            f"{path.name!r} has arrays of the lengths of dimensions that have no labels: say "
-            f"{', '.join(told)} to use them.",
-            UserWarning,
-            stacklevel=4,
-        )
+        what = f"{path.name!r} has arrays of the lengths of dimensions that have no labels: say "
+        warnings.warn(ToldWarning(what, *told[1:], " to use them."), stacklevel=4)
 
 
 def _all_differ(array: NDArray[Any]) -> bool:
@@ -148,10 +153,15 @@ def _read_axes(path: Path, axes: str | Sequence[str] | None, shape: tuple[int, .
     said = axes.split(",") if isinstance(axes, str) else axes or ()
     order = [str(axis).strip() for axis in said]
     if sorted(order) != sorted(MODES):
-        got = "" if axes is None else f"; got axes={axes!r}"
-        raise ValueError(
-            f"the array in {path.name!r} has shape {shape}: say by axes= which of its dimensions are rows, "
-            f"columns and time, in their order, for example axes='rows,columns,time'{got}."
+        got: list[Part] = [] if axes is None else ["; got ", Setting("axes", axes)]
+        raise InvalidValue(
+            f"the array in {path.name!r} has shape {shape}: say by ",
+            Setting("axes"),
+            " which of its dimensions are rows, columns and time, in their order, for example ",
+            Setting("axes", "rows,columns,time"),
+            *got,
+            ".",
+            received=axes,
         )
     return order
 
@@ -163,9 +173,10 @@ def _labels(
         return None
     name = mode if name is None else name
     if name not in found:
-        raise ValueError(
-            f"{mode}={name!r} is not an array in {path.name!r}{nearest(name, found)} "
-            f"It has {', '.join(map(repr, found))}."
+        raise InvalidValue(
+            Setting(mode, name),
+            f" is not an array in {path.name!r}{nearest(name, found)} It has {', '.join(map(repr, found))}.",
+            received=name,
         )
     labels = found[name]
     if labels is None:
@@ -174,9 +185,11 @@ def _labels(
             "anything: save labels as text, with labels.astype(str)."
         )
     if labels.shape != (size,):
-        raise ValueError(
+        raise InvalidValue(
             f"{name!r} in {path.name!r} has shape {labels.shape}, but {size} labels of {mode} are needed: "
-            "check axes=, or save one label for each."
+            "check ",
+            Setting("axes"),
+            ", or save one label for each.",
         )
     return _decoded(path, name, labels)
 

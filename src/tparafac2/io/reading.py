@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from tparafac2.data import MODES, Table, listed, shown
 from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
+from tparafac2.errors import InvalidValue
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (
     Columns,
@@ -20,6 +21,7 @@ from tparafac2.io.netcdf import read_netcdf
 from tparafac2.io.numpyfiles import read_numpy
 from tparafac2.io.selecting import Selection, top_columns
 from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
+from tparafac2.words import Part, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -104,7 +106,9 @@ def read(
         _refuse(name, options.get(name, default), default, f"{source.name!r} is no long table: leave it out.")
     names = {mode: found for mode in MODES if (found := asked[mode]) is not None}
     if ending == ".nc":
-        _refuse("axes", axes, None, "netCDF files name their dimensions: say rows=, columns= and time=.")
+        said: list[Part] = ["netCDF files name their dimensions: say ", Setting("rows"), ", "]
+        said += [Setting("columns"), " and ", Setting("time"), "."]
+        _refuse("axes", axes, None, *said)
         array = read_netcdf(source, names, values)
     else:
         array = read_numpy(source, names, values, axes)
@@ -113,19 +117,20 @@ def read(
     return array if count is None else top_columns(array, count, options.get("top_by", "total"))
 
 
-def _refuse(name: str, value: object, default: object, reason: str) -> None:
+def _refuse(name: str, value: object, default: object, *reason: Part) -> None:
     if value != default:
-        raise ValueError(f"{name}={value!r} cannot be used here: {reason}")
+        raise InvalidValue(Setting(name, value), " cannot be used here: ", *reason, received=value)
 
 
 def _complete(source: Path, asked: Mapping[str, str | None], is_parquet: bool) -> Columns:
-    lacking = [f"{mode}=" for mode in MODES if asked[mode] is None]
+    lacking = [part for mode in MODES if asked[mode] is None for part in (" and ", Setting(mode))][1:]
     if lacking:
         # What there is to choose from is what the user needs to see now.
         found = _listed(source) if is_parquet else text_layout(source).describe()
-        raise ValueError(
-            f"{source.name!r} is a long table: say by {' and '.join(lacking)} which of its columns these are."
-            f" {found}"
+        raise InvalidValue(
+            f"{source.name!r} is a long table: say by ",
+            *lacking,
+            f" which of its columns these are. {found}",
         )
     return {role: name for role, name in asked.items() if name is not None}
 

@@ -15,9 +15,11 @@ from tparafac2.data.dimensions import resolve_dims
 from tparafac2.data.labelled_arrays import AXES, SELECTION, dated_dims
 from tparafac2.data.labels import MODES, Mode
 from tparafac2.data.times import span_of
+from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.io.choosing import nearest
 from tparafac2.io.conditions import Condition, Mask, read_condition
 from tparafac2.io.textfiles import SHOWN_COLUMNS
+from tparafac2.words import Argument, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,7 +50,7 @@ class Selection:
     'since 1990, where region=Africa'
     >>> Selection(since=1990, until=1980)
     Traceback (most recent call last):
-    ValueError: since=1990 comes after until=1980: nothing lies between.
+    tparafac2.errors.InvalidValue: since=1990 comes after until=1980: nothing lies between.
     """
 
     since: Any = None
@@ -58,14 +60,21 @@ class Selection:
 
     def __post_init__(self) -> None:
         if isinstance(self.without_columns, str):
-            raise TypeError(
-                f"without_columns must be a sequence of labels, or a Path; got {self.without_columns!r}."
+            raise InvalidType(
+                Argument("without_columns"),
+                f" must be a sequence of labels, or a Path; got {self.without_columns!r}.",
+                received=self.without_columns,
             )
         _ = self.conditions
         bounds = {name: bound for name in ("since", "until") if (bound := getattr(self, name)) is not None}
         spans = _spans(bounds)
         if len(spans) == 2 and spans[0][0] > spans[1][1]:
-            raise ValueError(f"since={self.since!r} comes after until={self.until!r}: nothing lies between.")
+            raise InvalidValue(
+                Setting("since", self.since),
+                " comes after ",
+                Setting("until", self.until),
+                ": nothing lies between.",
+            )
 
     @property
     def conditions(self) -> list[Condition]:
@@ -83,7 +92,7 @@ class Selection:
             for name, value in (("since", self.since), ("until", self.until))
             if value is not None
         ]
-        parts += [f"where {condition.said[7:-1]}" for condition in self.conditions]
+        parts += [f"where {condition.said.value}" for condition in self.conditions]
         if isinstance(self.without_columns, Path):
             parts.append(f"without the columns in {str(self.without_columns)!r}")
         elif n := len(self.without_columns):
@@ -95,13 +104,14 @@ class Selection:
         known = {str(name): None for name in names}
         for condition in self.conditions:
             if condition.name not in known:
-                raise ValueError(
-                    f"{condition.said}: {condition.name!r} is not a column of the table"
-                    f"{nearest(condition.name, known)} It has {listed(map(shown, known), SHOWN_COLUMNS)}."
+                raise InvalidValue(
+                    condition.said,
+                    f": {condition.name!r} is not a column of the table"
+                    f"{nearest(condition.name, known)} It has {listed(map(shown, known), SHOWN_COLUMNS)}.",
                 )
         for given, mode in ((self._bounds, "time"), (len(self._left_out()), "columns")):
             if given and mode not in asked:
-                raise ValueError(f"{mode}= must say which column has the {_MANY.get(mode, mode)}.")
+                raise InvalidValue(Setting(mode), f" must say which column has the {_MANY.get(mode, mode)}.")
         return [condition.name for condition in self.conditions]
 
     def lines(self, frame: Any, asked: Mapping[str, str]) -> Mask:
@@ -133,9 +143,10 @@ class Selection:
         modes: dict[str, Mode] = {str(dim): mode for mode, dim in dims.items()} | {one: one for one in MODES}
         for condition in [*self.conditions, *self._bounding(str(dims["time"]))]:
             if condition.name not in modes:
-                raise ValueError(
-                    f"{condition.said}: {condition.name!r} is not a dimension of {file!r}"
-                    f"{nearest(condition.name, modes)} It has {', '.join(map(repr, map(str, array.dims)))}."
+                raise InvalidValue(
+                    condition.said,
+                    f": {condition.name!r} is not a dimension of {file!r}"
+                    f"{nearest(condition.name, modes)} It has {', '.join(map(repr, map(str, array.dims)))}.",
                 )
             mode = modes[condition.name]
             kept[mode] &= condition.of(_labels(file, array, dims[mode], mode))
@@ -166,7 +177,7 @@ class Selection:
 
     def _bounding(self, name: str) -> list[Condition]:
         return [
-            Condition(name, sign, (bound,), f"{said}={bound!r}")
+            Condition(name, sign, (bound,), Setting(said, bound))
             for said, bound, sign in (("since", self.since, ">="), ("until", self.until, "<="))
             if bound is not None
         ]
@@ -185,8 +196,10 @@ class Selection:
         names = self._left_out()
         unknown = [name for name in names if name not in texts]
         if unknown and (len(unknown) == len(names) or not isinstance(self.without_columns, Path)):
-            raise ValueError(
-                f"without_columns: there is no column {unknown[0]!r}{nearest(unknown[0], texts)}"
+            raise InvalidValue(
+                Argument("without_columns"),
+                f": there is no column {unknown[0]!r}{nearest(unknown[0], texts)}",
+                received=unknown[0],
             )
         gone = set(names)
         return np.array([_text(label) not in gone for label in labels], dtype=bool)
@@ -228,9 +241,10 @@ def _spans(bounds: Mapping[str, Any]) -> list[tuple[Any, Any]]:
             return [span_of(bound, dates=dates) for bound in bounds.values()]
         except ValueError:
             continue
-    given = " and ".join(f"{name}={bound!r}" for name, bound in bounds.items())
-    raise ValueError(
-        f"{given} cannot be used: give numbers, or dates such as 2024-12-31 or 2024-12, of one kind."
+    given = [part for bound in bounds.items() for part in (" and ", Setting(*bound))][1:]
+    raise InvalidValue(
+        *given,
+        " cannot be used: give numbers, or dates such as 2024-12-31 or 2024-12, of one kind.",
     )
 
 

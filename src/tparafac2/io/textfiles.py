@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tparafac2.data import listed, shown
-from tparafac2.io.endings import damaged, encoding_of
+from tparafac2.io.endings import BadFile, damaged, encoding_of
 from tparafac2.io.formulas import unguarded
 
 _NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
@@ -106,9 +106,9 @@ def opened_text(path: Path, encoding: str) -> Iterator[TextIO]:
             yield text
     except UnicodeDecodeError as error:
         marked = encoding in ("utf-16", "utf-32")
-        raise ValueError(damaged(path, error) if marked else _not_utf8(path)) from None
+        raise BadFile(damaged(path, error) if marked else _not_utf8(path)) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(damaged(path, error)) from None
+        raise BadFile(damaged(path, error)) from None
 
 
 def records(file: TextIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.penalties import missing_attributes
+from tparafac2.words import Argument
 
 _LONGEST = 160
 
@@ -74,23 +76,25 @@ def as_number(value: Real) -> float:
 def require_choice(name: str, value: Any, listed: str, allowed: tuple[str, ...]) -> None:
     """Refuse what is none of some words."""
     if not (isinstance(value, str) and value in allowed):
-        raise ValueError(f"{name} must be {listed}; got {told(value)}.")
+        raise InvalidValue(Argument(name), f" must be {listed}; got {told(value)}.", received=value)
 
 
 def require_integer(name: str, value: Any, least: int) -> None:
     """Refuse what is not a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number; got {told(value)}.")
+        raise InvalidType(Argument(name), f" must be a whole number; got {told(value)}.", received=value)
     if value < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}.")
+        raise InvalidValue(Argument(name), f" must be at least {least}; got {value}.", received=value)
 
 
 def require_tolerance(name: str, value: Any) -> None:
     """Refuse what is not a finite number, at least 0."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {told(value)}.")
+        raise InvalidType(Argument(name), f" must be a number; got {told(value)}.", received=value)
     if not (math.isfinite(number := as_number(value)) and number >= 0):
-        raise ValueError(f"{name} must be finite and at least 0; got {told(value)}.")
+        raise InvalidValue(
+            Argument(name), f" must be finite and at least 0; got {told(value)}.", received=value
+        )
 
 
 def require_period(value: Any) -> None:
@@ -98,15 +102,21 @@ def require_period(value: Any) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"period must be a number, in the units of the times; got {told(value)}.")
+        raise InvalidType(
+            Argument("period"),
+            f" must be a number, in the units of the times; got {told(value)}.",
+            received=value,
+        )
     if not (math.isfinite(number := as_number(value)) and number > 0):
-        raise ValueError(f"period must be positive and finite; got {told(value)}.")
+        raise InvalidValue(
+            Argument("period"), f" must be positive and finite; got {told(value)}.", received=value
+        )
 
 
 def require_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {told(value)}.")
+        raise InvalidType(Argument(name), f" must be True or False; got {told(value)}.", received=value)
 
 
 def require_seed(value: Any) -> None:
@@ -119,7 +129,7 @@ def require_seed(value: Any) -> None:
             f"got {told(value)}."
         )
     if value < 0:
-        raise ValueError(f"random_state must be at least 0; got {value}.")
+        raise InvalidValue(Argument("random_state"), f" must be at least 0; got {value}.", received=value)
 
 
 def require_penalties(name: str, terms: Any) -> None:
@@ -172,4 +182,8 @@ def require_even_widths(data: Sized, model: str) -> None:
 def check_jobs(n_jobs: Any) -> None:
     """Refuse what is no number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a positive whole number, or -1 for all cores; got {told(n_jobs)}.")
+        raise InvalidValue(
+            Argument("n_jobs"),
+            f" must be a positive whole number, or -1 for all cores; got {told(n_jobs)}.",
+            received=n_jobs,
+        )

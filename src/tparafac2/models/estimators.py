@@ -148,7 +148,7 @@ by time, xarray.DataArray, Table, or Prepared
         >>> import tparafac2 as tp
         >>> tp.CP(rank=0).check_settings()
         Traceback (most recent call last):
-        ValueError: rank must be at least 1; got 0.
+        tparafac2.errors.InvalidValue: rank must be at least 1; got 0.
         """
         check_common(self)
         self._asked()

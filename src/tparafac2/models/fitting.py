@@ -22,6 +22,7 @@ from tparafac2.data import (
     compressed_shape,
     require_memory,
 )
+from tparafac2.errors import InvalidValue
 from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.models.model import Model
 from tparafac2.models.needs import needed_bytes
@@ -43,6 +44,7 @@ from tparafac2.starts import (
     svd_start,
     uniform_start,
 )
+from tparafac2.words import Advice, Argument
 
 # Sizes of data for which factors of size one are a start; beyond them, products of the three would overflow.
 _PLAIN = (1e-30, 1e30)
@@ -130,10 +132,15 @@ def _require_weights(problem: Problem) -> None:
     """Refuse penalties beside which data are nothing, also to a computer."""
     for name, terms in (("loadings", problem.a), ("patterns", problem.b), ("strengths", problem.c)):
         if not terms.heaviest <= _HEAVIEST:
-            raise ValueError(
+            raise InvalidValue(
                 f"a penalty on the {name} weighs {terms.heaviest:.0e} beside data of norm "
-                f"{problem.data.scale:.3g}, where 1 would leave nothing: lower smoothness, or the lambdas. "
-                "Only the product of the lambdas matters, so that one may be lowered and another raised."
+                f"{problem.data.scale:.3g}, where 1 would leave nothing: lower ",
+                Argument("smoothness"),
+                Advice(
+                    "or_the_lambdas",
+                    ", or the lambdas. Only the product of the lambdas matters, so that one may be lowered "
+                    "and another raised.",
+                ),
             )
 
 
@@ -169,7 +176,15 @@ def _require_memory(data: SliceData, model: Model, plan: FitPlan) -> None:
     require_memory(
         needed_bytes(_problem(data, model, plan), smaller, plan.n_starts, plan.n_jobs),
         f"Fitting {plan.n_starts} starts of rank {plan.rank} to data of this size",
-        "Fewer starts (n_starts), processes (n_jobs) or components (rank) need less, too.",
+        (
+            "Fewer starts (",
+            Argument("n_starts"),
+            "), processes (",
+            Argument("n_jobs"),
+            ") or components (",
+            Argument("rank"),
+            ") need less, too.",
+        ),
     )
 
 

@@ -4,7 +4,9 @@ import math
 from numbers import Real
 from typing import Any
 
+from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.models.checks import as_number, told
+from tparafac2.words import Advice, Argument
 
 DEFAULT_SMOOTHNESS = 1e-3
 
@@ -12,9 +14,11 @@ DEFAULT_SMOOTHNESS = 1e-3
 def require_weight(name: str, value: Any) -> float:
     """Check that a penalty weight is a finite number, not negative."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {told(value)}.")
+        raise InvalidType(Argument(name), f" must be a number; got {told(value)}.", received=value)
     if not (math.isfinite(as_number(value)) and as_number(value) >= 0):
-        raise ValueError(f"{name} must be finite and not negative; got {told(value)}.")
+        raise InvalidValue(
+            Argument(name), f" must be finite and not negative; got {told(value)}.", received=value
+        )
     return float(value)
 
 
@@ -51,7 +55,13 @@ def resolve(
             )
         smoothness = require_weight("smoothness", smoothness)
         if smoothness == 0:
-            raise ValueError("smoothness must be positive; for a model without smoothness use Parafac2.")
+            raise InvalidValue(
+                Argument("smoothness"),
+                " must be positive; for a model without smoothness use ",
+                Advice("use_parafac2", "Parafac2"),
+                ".",
+                received=smoothness,
+            )
         return float(smoothness)
     if not present:
         return default

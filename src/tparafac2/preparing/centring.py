@@ -4,6 +4,8 @@ import numpy as np
 
 from tparafac2.data import FloatArray, Labels, Mode, listed, shown
 from tparafac2.data.labelled_arrays import AXES
+from tparafac2.errors import InvalidValue
+from tparafac2.words import Setting
 
 _ROUNDING = 1e-13  # a spread this small beside the values themselves is rounding
 
@@ -62,8 +64,8 @@ def deviations(stack: FloatArray, mode: Mode, labels: Labels, before: FloatArray
     >>> X = np.array([[[1.0, 7.0], [3.0, 7.0]]])
     >>> deviations(X, "columns", Labels(columns=["a", "b"]), largest(X, "columns"))
     Traceback (most recent call last):
-    ValueError: scale='columns' divides by standard deviations, but 1 of 2 columns has the same value
-    everywhere: 'b'. Leave such columns out, or scale another mode.
+    tparafac2.errors.InvalidValue: scale='columns' divides by standard deviations, but 1 of 2 columns has
+    the same value everywhere: 'b'. Leave such columns out, or scale another mode.
     """
     sizes = largest(stack, mode)
     # Of values as large as 1e200 the squares would overflow.
@@ -82,10 +84,11 @@ def require_spread(flat: np.typing.NDArray[np.bool_], mode: Mode, labels: Labels
         return
     what = "times" if mode == "time" else mode
     names = listed(map(shown, labels.coordinate(mode, len(flat))[places]))
-    raise ValueError(
-        f"scale={mode!r} divides by standard deviations, but {len(places):,} of {len(flat):,} {what} "
+    raise InvalidValue(
+        Setting("scale", mode),
+        f" divides by standard deviations, but {len(places):,} of {len(flat):,} {what} "
         f"{'has' if len(places) == 1 else 'have'} the same value everywhere: {names}. "
-        f"Leave such {what} out, or scale another mode."
+        f"Leave such {what} out, or scale another mode.",
     )
 
 

@@ -13,6 +13,7 @@ from tparafac2.data import MODES, Correction, FloatArray, Labels, Mode, Table, r
 from tparafac2.data.checks import require_finite_entries, require_numbers, require_stack
 from tparafac2.data.dimensions import resolve_dims
 from tparafac2.data.labelled_arrays import AXES, ORDER, SELECTION, dated_dims, labels_of, named_array
+from tparafac2.errors import InvalidValue
 from tparafac2.preparing.centring import deviations, largest, means, require_spread, spread_out
 from tparafac2.preparing.transforms import (
     Transform,
@@ -22,6 +23,7 @@ from tparafac2.preparing.transforms import (
     transform_steps,
     undo_transform,
 )
+from tparafac2.words import Advice, Argument, Part, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -83,15 +85,32 @@ class Preparation:
             for value in values:
                 if value not in allowed:
                     known = ", ".join(repr(one) for one in allowed if one is not None)
-                    raise ValueError(f"{name} must be one of {known}, or None; got {value!r}.")
+                    raise InvalidValue(
+                        Argument(name),
+                        f" must be one of {known}",
+                        Advice("or_none", ", or None"),
+                        f"; got {value!r}.",
+                        received=value,
+                    )
         if self.pseudocount is None:
             return
         if "clr" not in steps:
-            raise ValueError(
-                f"pseudocount={self.pseudocount!r} is for transform='clr' only; got {self.transform!r}."
+            got: list[Part] = ["; got ", Setting("transform", self.transform)] if steps else []
+            raise InvalidValue(
+                Setting("pseudocount", self.pseudocount),
+                " is for ",
+                Setting("transform", "clr"),
+                " only",
+                *got,
+                ".",
+                received=self.pseudocount,
             )
         if not _is_above_zero(self.pseudocount):
-            raise ValueError(f"pseudocount must be a number above zero; got {self.pseudocount!r}.")
+            raise InvalidValue(
+                Argument("pseudocount"),
+                f" must be a number above zero; got {self.pseudocount!r}.",
+                received=self.pseudocount,
+            )
 
     def apply(
         self,

@@ -6,6 +6,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from tparafac2.data import FloatArray
+from tparafac2.errors import InvalidValue
+from tparafac2.words import Setting
 
 Transform: TypeAlias = Literal["log1p", "sqrt", "share", "clr"]
 _ELEMENTWISE: dict[str, Callable[[FloatArray], FloatArray]] = {"log1p": np.log1p, "sqrt": np.sqrt}
@@ -115,9 +117,11 @@ def undo_transform(fitted: FloatArray, transform: Transform) -> FloatArray:
 def _centred_logs(stack: FloatArray, observed: Any, pseudocount: float | None) -> FloatArray:
     n_zeros = int(np.count_nonzero(stack == 0))
     if pseudocount is None and n_zeros:
-        raise ValueError(
-            f"transform='clr' takes logarithms, and {n_zeros:,} of {int(observed.sum()):,} values are zero: "
-            "give pseudocount=, which is added to every value; for counts 0.5 or 1 is usual."
+        raise InvalidValue(
+            Setting("transform", "clr"),
+            f" takes logarithms, and {n_zeros:,} of {int(observed.sum()):,} values are zero: give ",
+            Setting("pseudocount"),
+            ", which is added to every value; for counts 0.5 or 1 is usual.",
         )
     logs = np.log(stack if pseudocount is None else stack + pseudocount)
     counts = np.maximum(observed.sum(axis=2, keepdims=True), 1)
@@ -127,8 +131,9 @@ def _centred_logs(stack: FloatArray, observed: Any, pseudocount: float | None) -
 def _require_not_negative(values: FloatArray, transform: Transform) -> None:
     n_negative = int(np.count_nonzero(values < 0))
     if n_negative:
-        raise ValueError(
-            f"transform={transform!r} is for values that are not negative, but {n_negative:,} of "
+        raise InvalidValue(
+            Setting("transform", transform),
+            f" is for values that are not negative, but {n_negative:,} of "
             f"{int(np.count_nonzero(~np.isnan(values))):,} are; the smallest is {np.nanmin(values):g}. "
-            "Leave the transform out, or correct these values."
+            "Leave the transform out, or correct these values.",
         )

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tparafac2.data import MODES
+from tparafac2.errors import InvalidValue, NoFile
 from tparafac2.files import written_whole
 from tparafac2.hdf5 import open_hdf5, write_sealed
 from tparafac2.result.record import Result
+from tparafac2.words import Advice
 
 if TYPE_CHECKING:
     import xarray as xr
+
+_OURS = Advice("our_file", "a file that Result.save wrote")
 
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
@@ -78,11 +82,9 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     if not source.exists():
         raise FileNotFoundError(f"there is no file {str(source)!r}: check the path.")
     if source.is_dir():
-        raise ValueError(f"{str(source)!r} is a folder: give the path of a file that Result.save wrote.")
+        raise InvalidValue(f"{str(source)!r} is a folder: give the path of ", _OURS, ".")
     if not source.is_file():
-        raise OSError(
-            f"{str(source)!r} is a pipe or a device: give the path of a file that Result.save wrote."
-        )
+        raise NoFile(f"{str(source)!r} is a pipe or a device: give the path of ", _OURS, ".")
     dataset = _read(source)
     _require_result(dataset.attrs, source)
     try:
@@ -90,7 +92,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     except MemoryError:
         raise
     except Exception as error:
-        raise ValueError(_damaged(source, error)) from None
+        raise _damaged(source, error) from None
     for name, text in lost.items():
         warnings.warn(
             f"The parameter {name} could not be kept in {source.name} and is None; it was {text}.",
@@ -126,7 +128,7 @@ def _read(source: Path) -> xr.Dataset:
     except (ImportError, MemoryError, PermissionError):
         raise  # the file is not to blame
     except Exception as error:  # the layers below have many names for a bad file
-        raise ValueError(_damaged(source, error)) from None
+        raise _damaged(source, error) from None
 
 
 def _require_result(attributes: Mapping[Any, Any], source: Path) -> None:
@@ -134,9 +136,8 @@ def _require_result(attributes: Mapping[Any, Any], source: Path) -> None:
 
     version = attributes.get("format_version")
     if attributes.get("content") != CONTENT or not isinstance(version, int | np.integer):
-        raise ValueError(
-            f"{str(source)!r} is a netCDF file, but not a result of tparafac2: "
-            "give a file that Result.save wrote."
+        raise InvalidValue(
+            f"{str(source)!r} is a netCDF file, but not a result of tparafac2: give ", _OURS, "."
         )
     if version > FORMAT_VERSION:
         writer = attributes.get("tparafac2_version", "of an unknown version")
@@ -146,9 +147,12 @@ def _require_result(attributes: Mapping[Any, Any], source: Path) -> None:
         )
 
 
-def _damaged(source: Path, error: Exception) -> str:
+def _damaged(source: Path, error: Exception) -> InvalidValue:
     reason = (str(error) or type(error).__name__).splitlines()[0]
-    return (
+    return InvalidValue(
         f"{str(source)!r} cannot be read as a result: it is damaged, incomplete or of another kind "
-        f"({reason}). Give a file that Result.save wrote, or save the result again."
+        f"({reason}). Give ",
+        _OURS,
+        Advice("save_again", ", or save the result again"),
+        ".",
     )

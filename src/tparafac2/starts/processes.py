@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tparafac2.errors import WorkerLost
 from tparafac2.starts.interrupt import Interrupt
+from tparafac2.words import Argument
 
 Done = TypeVar("Done")
 
@@ -52,9 +54,11 @@ def _handed_out(results: Generator[Done, None, None]) -> Generator[Done, None, N
     try:
         yield from results
     except TerminatedWorkerError:
-        raise ChildProcessError(
+        raise WorkerLost(
             "a process that shared the work was ended from outside, perhaps for lack of memory: use fewer "
-            "processes (n_jobs), or free memory."
+            "processes (",
+            Argument("n_jobs"),
+            "), or free memory.",
         ) from None
 
 

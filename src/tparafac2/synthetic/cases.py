@@ -10,6 +10,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tparafac2.errors import InvalidValue
 from tparafac2.synthetic.checks import check_count
 from tparafac2.synthetic.concepts import Concept
 from tparafac2.synthetic.dataset import SyntheticData, make
@@ -24,6 +25,7 @@ from tparafac2.synthetic.recipe import (
     streams,
 )
 from tparafac2.synthetic.strengths import Constant, Decreasing, Periodic, Strength, Weakened
+from tparafac2.words import Argument, Setting
 
 PAPER_TIMES = Size().n_times
 
@@ -110,8 +112,12 @@ def almost_zero(
     concepts = _easy_concepts(seed, size, n_concepts)
     check_count("n_weak", n_weak)
     if n_weak > n_concepts:
-        raise ValueError(
-            f"n_weak={n_weak} of {n_concepts} concepts cannot be weak; choose n_weak <= {n_concepts}."
+        raise InvalidValue(
+            Setting("n_weak", n_weak),
+            f" of {n_concepts} concepts cannot be weak; choose ",
+            Argument("n_weak"),
+            f" <= {n_concepts}.",
+            received=n_weak,
         )
     # A stream of its own: the numbers that chose the drifts would tie the weak slices to them.
     rng = streams(seed).plan.spawn(1)[0]

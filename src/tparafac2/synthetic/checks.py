@@ -5,13 +5,20 @@ from typing import SupportsFloat
 
 import numpy as np
 
+from tparafac2.errors import InvalidType, InvalidValue
+from tparafac2.words import Argument
+
 
 def check_count(name: str, value: object, least: int = 1) -> None:
     """Refuse anything but a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, got {value!r}; pass an int of at least {least}.")
+        raise InvalidType(
+            Argument(name),
+            f" must be a whole number, got {value!r}; pass an int of at least {least}.",
+            received=value,
+        )
     if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}.")
+        raise InvalidValue(Argument(name), f" must be at least {least}, got {value}.", received=value)
 
 
 def check_within(name: str, value: SupportsFloat, low: float, high: float = math.inf) -> None:
@@ -19,14 +26,18 @@ def check_within(name: str, value: SupportsFloat, low: float, high: float = math
     number = _number(name, value)
     if not (math.isfinite(number) and low <= number <= high):
         wanted = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
-        raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
+        raise InvalidValue(
+            Argument(name), f" must be a finite number {wanted}, got {value!r}.", received=value
+        )
 
 
 def check_positive(name: str, value: SupportsFloat) -> None:
     """Refuse anything but a finite number above zero."""
     number = _number(name, value)
     if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
+        raise InvalidValue(
+            Argument(name), f" must be a finite number above 0, got {value!r}.", received=value
+        )
 
 
 def _number(name: str, value: SupportsFloat) -> float:

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from tparafac2.errors import InvalidValue
 from tparafac2.synthetic.checks import check_count, check_within
 from tparafac2.synthetic.concepts import Concept
 from tparafac2.synthetic.vocabulary import MIN_SET
+from tparafac2.words import Argument, Setting
 
 
 class Size(NamedTuple):
@@ -131,8 +133,14 @@ def check_overlap(overlap: float, n_concepts: int) -> None:
     """Refuse an overlap that is no share, or that nobody can share."""
     check_within("overlap", overlap, 0)
     if overlap >= 1:
-        raise ValueError(
-            f"overlap is the share of initial words in common and must be below 1, got {overlap}."
+        raise InvalidValue(
+            Argument("overlap"),
+            f" is the share of initial words in common and must be below 1, got {overlap}.",
+            received=overlap,
         )
     if overlap > 0 and n_concepts < 2:
-        raise ValueError(f"overlap={overlap} needs at least 2 concepts to share words, got {n_concepts}.")
+        raise InvalidValue(
+            Setting("overlap", overlap),
+            f" needs at least 2 concepts to share words, got {n_concepts}.",
+            received=overlap,
+        )
