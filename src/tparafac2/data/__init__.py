@@ -5,7 +5,16 @@ from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
 from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
 from tparafac2.data.intake import Intake, take_in
-from tparafac2.data.interface import Factors, FloatArray, SliceData
+from tparafac2.data.interface import (
+    Compressible,
+    Factors,
+    FloatArray,
+    PartlyObserved,
+    SliceData,
+    follows_model,
+    is_complete,
+    present_columns,
+)
 from tparafac2.data.interpolation import Lines, lines_through
 from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
@@ -18,6 +27,7 @@ from tparafac2.data.times import TimeWeights, read_times, time_weights
 __all__ = [
     "MODES",
     "Compressed",
+    "Compressible",
     "Correction",
     "DenseData",
     "Factors",
@@ -28,6 +38,7 @@ __all__ = [
     "Labels",
     "Mode",
     "ObservedData",
+    "PartlyObserved",
     "SliceData",
     "SparseData",
     "Table",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.interface import FloatArray, SliceData
+from tparafac2.data.interface import Compressible, FloatArray, SliceData
 from tparafac2.data.sparse import SparseData
 
 # A smaller gain does not pay for the factorisation.
@@ -82,6 +82,7 @@ class Compressed:
     Examples
     --------
     >>> import numpy as np
+    >>> from tparafac2.data import DenseData
     >>> wide = DenseData.from_slices(np.random.default_rng(0).normal(size=(2, 3, 50)))
     >>> compressed = compress(wide, 2, columns=True, rows=True)
     >>> compressed.data.shape
@@ -135,6 +136,7 @@ def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compre
     Examples
     --------
     >>> import numpy as np
+    >>> from tparafac2.data import DenseData
     >>> tall = DenseData.from_slices(np.random.default_rng(0).normal(size=(2, 50, 3)))
     >>> compress(tall, 2, columns=True, rows=True).row_basis.shape
     (50, 6)
@@ -143,17 +145,17 @@ def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compre
         raise ValueError(f"rank must be at least 1; got {rank}.")
     if isinstance(data, SparseData) and columns and _few_sparse_rows(data, rank):
         return _compress_sparse(data, at_least=data.shape[0] * rank)
-    if not isinstance(data, DenseData):
+    if not isinstance(data, Compressible):
         return Compressed(data)
     row_basis = column_basis = None
     K, I, J = data.shape
     if rows and _shortens(K * J, rank, I):
         row_basis, coordinates = _common_basis(data.values.reshape(I, K * J).T, at_least=rank)
-        data = _same_kind(data, coordinates.T.reshape(-1, K, J))
+        data = data.with_values(coordinates.T.reshape(-1, K, J))
     K, I, J = data.shape
     if columns and data.widths is None and _shortens(K * I, K * rank, J):
         column_basis, coordinates = _common_basis(data.values.reshape(I * K, J), at_least=K * rank)
-        data = _same_kind(data, coordinates.reshape(I, K, -1))
+        data = data.with_values(coordinates.reshape(I, K, -1))
     return Compressed(data, row_basis, column_basis)
 
 
@@ -212,10 +214,6 @@ def _compress_sparse(data: SparseData, at_least: int) -> Compressed:
 def _apply(basis: NDArray[np.float64] | SparseBasis, factor: FloatArray) -> FloatArray:
     product: FloatArray = basis @ factor
     return product.astype(factor.dtype, copy=False)
-
-
-def _same_kind(data: DenseData, values: NDArray[np.float64]) -> DenseData:
-    return DenseData(np.ascontiguousarray(values, dtype=data.dtype), data.scale, data.widths)
 
 
 def _common_basis(vectors: FloatArray, at_least: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -86,6 +86,15 @@ class DenseData:
                 np.divide(piece, scale, out=held, dtype=np.float64, casting="same_kind")
         return cls(values, scale, widths if min(widths) < max(widths) else None)
 
+    def with_values(self, values: FloatArray) -> Self:
+        """The same data in other coordinates, (I', K, J')."""
+        return type(self)(np.ascontiguousarray(values, dtype=self.dtype), self.scale, self.widths)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the values take."""
+        return self.values.nbytes
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of slices, rows and columns: (K, I, J)."""

@@ -43,6 +43,22 @@ class IncompleteData:
         """Take over dense data that hold NaN."""
         return cls(data.values, data.scale, present)
 
+    complete: ClassVar[bool] = False
+
+    def first_guess(self) -> DenseData:
+        """Complete data to begin with: missing entries follow row and column effects."""
+        return DenseData(first_fill(self.values), self.scale)
+
+    @cached_property
+    def coverage(self) -> NDArray[np.float64]:
+        """Share of the rows that was observed for every time and column, (K, J)."""
+        return np.asarray((~np.isnan(self.values)).mean(axis=0))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the values take."""
+        return self.values.nbytes
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of slices, rows and columns: (K, I, J)."""
@@ -115,6 +131,7 @@ class FilledData(IncompleteData):
     """
 
     COPIES = 2  # with the first guess
+    follows_model: ClassVar[bool] = True
 
     def project(
         self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
@@ -152,7 +169,7 @@ class FilledData(IncompleteData):
 
     @cached_property
     def _at_first(self) -> DenseData:
-        return DenseData(first_fill(self.values), self.scale)
+        return self.first_guess()
 
 
 class ObservedData(IncompleteData):

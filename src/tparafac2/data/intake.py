@@ -154,7 +154,7 @@ def take_in(
         X, mask, keys = slices_by_time(X, mask)
     elif is_frame(X) and dims is None:
         X = long_table(X)
-    if isinstance(X, SparseData):
+    if isinstance(X, SliceData):
         return _take_made(X, request)
     if isinstance(X, Table):
         slices, labels, given, present = _read_long(X)
@@ -191,18 +191,17 @@ def take_in(
     return Intake(data, labels, when, tuple(order))
 
 
-def _take_made(X: SparseData, request: _Request) -> Intake:
-    """Sparse data that the user has made, with centring or scaling."""
+def _take_made(X: SliceData, request: _Request) -> Intake:
+    """Data in the form that the solver asks for already: sparse and corrected, or of the user's own kind."""
+    kind = type(X).__name__
     if request.dims is not None or request.mask is not None:
-        raise ValueError(
-            "dims and mask are not for SparseData, which has neither labels nor missing entries."
-        )
+        raise ValueError(f"dims and mask are not for {kind}, which has neither labels nor a mask.")
     require_ordinary(X.scale)
     K = X.shape[0]
     times = read_times(request.times, None, K)
     if times is not None and (np.diff(times) < 0).any():
-        raise ValueError("times must be increasing for SparseData: sort the slices by time before making it.")
-    return Intake(_of_type(X, request.dtype), Labels(), times, tuple(range(K)))
+        raise ValueError(f"times must be increasing for {kind}: sort the slices by time before making it.")
+    return Intake(_of_type(X, request.dtype), Labels(), times, tuple(range(K)), getattr(X, "coverage", None))
 
 
 def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _Request) -> Intake:
@@ -346,7 +345,7 @@ def _read_sparse(X: Sequence[Any], dtype: np.dtype[Any], correction: Correction 
     return SparseData.from_slices(tables, scale=usable_norm(stored or [np.zeros((1, 1))]), dtype=dtype)
 
 
-def _of_type(data: SparseData, dtype: DTypeLike | None) -> SparseData:
+def _of_type(data: SliceData, dtype: DTypeLike | None) -> SliceData:
     if dtype is not None and data.dtype != dtype:
         raise ValueError(f"X is held as {data.dtype}, but dtype is {dtype!r}: make it with this dtype.")
     return data

@@ -36,6 +36,24 @@ class Factors(NamedTuple):
 class SliceData(Protocol):
     """K slices X_k of I rows and J columns, divided by `scale` so that their joint norm is one.
 
+    Any object with these attributes and methods can be fitted. Data may be able to do more, and are asked
+    for it; all of this is optional:
+
+    ``nbytes`` (int)
+        Memory that the data hold, for the estimate of what a fit needs.
+    ``complete`` (bool, True if not there)
+        Whether every entry counts. If not, errors are always summed by `residual_sse`.
+    ``follows_model`` (bool, False if not there)
+        Whether the products depend on the current model, as they do when it fills in missing entries (EM).
+    ``column_grams``, ``row_grams``
+        Systems of every column and row by what was observed of them: see `PartlyObserved`.
+    ``present`` (bool, (K, J)), ``coverage`` ((K, J))
+        Which columns there are at each time; the share of the rows that was observed.
+    ``first_guess()``
+        Complete data to begin with, where entries are missing.
+    ``values``, ``with_values``
+        Complete data, held as one dense array: see `Compressible`.
+
     Examples
     --------
     >>> import numpy as np
@@ -80,3 +98,61 @@ class SliceData(Protocol):
 
     def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
         """Sum over k of ||X_k - A W_k'||^2 for each of the n starts, free of cancellation."""
+
+
+@runtime_checkable
+class Compressible(SliceData, Protocol):
+    """Complete data in one dense array, which may be replaced by coordinates in a smaller basis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.data import DenseData, ObservedData
+    >>> isinstance(DenseData(np.ones((1, 1, 2))), Compressible)
+    True
+    >>> isinstance(ObservedData(np.ones((1, 1, 2))), Compressible)
+    False
+    """
+
+    @property
+    def values(self) -> FloatArray:
+        """X / scale, (I, K, J)."""
+
+    def with_values(self, values: FloatArray) -> "Compressible":
+        """The same data in other coordinates, (I', K, J')."""
+
+
+@runtime_checkable
+class PartlyObserved(SliceData, Protocol):
+    """Data of which some entries are missing, and in no sum: every row and column has a system of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.data import DenseData, ObservedData
+    >>> holed = np.array([[[1.0, np.nan]]])
+    >>> isinstance(ObservedData(holed), PartlyObserved), isinstance(DenseData(holed), PartlyObserved)
+    (True, False)
+    """
+
+    def column_grams(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """The sum of a_i a_i' over the observed i, for every column and slice: (n, R (R+1) / 2, K, J)."""
+
+    def row_grams(self, W: FloatArray) -> NDArray[np.float64]:
+        """The sum of w_kj w_kj' over the observed k and j, for every row: (n, I, R, R)."""
+
+
+def is_complete(data: SliceData) -> bool:
+    """Whether every entry of the data counts."""
+    return bool(getattr(data, "complete", True))
+
+
+def follows_model(data: SliceData) -> bool:
+    """Whether the products depend on the current model."""
+    return bool(getattr(data, "follows_model", False))
+
+
+def present_columns(data: SliceData) -> NDArray[np.bool_] | None:
+    """Which columns there are at each time, (K, J); None for all."""
+    present: NDArray[np.bool_] | None = getattr(data, "present", None)
+    return present

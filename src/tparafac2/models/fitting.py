@@ -14,12 +14,12 @@ from tparafac2 import __version__
 from tparafac2.data import (
     Compressed,
     FloatArray,
-    IncompleteData,
     Intake,
     ObservedData,
     SliceData,
     compress,
     compressed_shape,
+    is_complete,
     require_memory,
 )
 from tparafac2.errors import InvalidValue
@@ -204,7 +204,7 @@ def _compressible(model: Model) -> dict[str, bool]:
 
 
 def _compress(data: SliceData, model: Model, plan: FitPlan) -> Compressed:
-    if plan.compress is True and isinstance(data, IncompleteData):
+    if plan.compress is True and not is_complete(data):
         raise ValueError(
             "compress=True is not possible with missing entries: every entry would depend on all of its row. "
             "Leave it at 'auto', which compresses where that is possible."

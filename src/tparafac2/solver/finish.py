@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tparafac2.data import FloatArray, IncompleteData
+from tparafac2.data import FloatArray, is_complete, present_columns
 from tparafac2.solver.problem import Problem, Scaled, met
 from tparafac2.solver.run import Run
 from tparafac2.solver.settings import Settings
@@ -31,7 +31,7 @@ def evaluate(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> t
 
 def _pattern_penalty(problem: Problem, B: FloatArray) -> float:
     """Value of the terms on the patterns; columns that come and go are coupled while they are there."""
-    present = problem.data.present if isinstance(problem.data, IncompleteData) else None
+    present = present_columns(problem.data)
     total = sum(_value(term, B) for term in problem.b.everything)
     if present is not None:
         joined = joined_columns(problem.data.shape, present)
@@ -46,7 +46,7 @@ def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
     """Sum of squared errors, by one product with the data where that does not cancel."""
     At = np.ascontiguousarray(A.T, dtype=np.float64)[None]
     W = np.ascontiguousarray(BD.transpose(2, 0, 1), dtype=problem.data.dtype)[None]
-    if isinstance(problem.data, IncompleteData):
+    if not is_complete(problem.data):
         return float(problem.data.residual_sse(At, W)[0])
     cross = float((problem.data.accumulate(W)[0] * At[0]).sum())
     gram = np.einsum("kjr,kjs->rs", BD, BD, optimize=True)

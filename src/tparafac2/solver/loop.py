@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Factors, FilledData, FloatArray
+from tparafac2.data import Factors, FloatArray, follows_model
 from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
 from tparafac2.solver.finish import finish
 from tparafac2.solver.kernels import Summary
@@ -172,7 +172,7 @@ class Batch:
     def _model(self, At: FloatArray, C: FloatArray) -> Factors:
         """The model of the active starts; their patterns are copied out only for data that look at them."""
         B = self.patterns.B
-        copied = isinstance(self.problem.data, FilledData) and len(self.active) < len(B)
+        copied = follows_model(self.problem.data) and len(self.active) < len(B)
         return Factors(At, B[self.active] if copied else B, C)
 
     def _patterns(self) -> Patterns:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Factors, FilledData, FloatArray, ObservedData, SliceData
+from tparafac2.data import Factors, FloatArray, PartlyObserved, SliceData, follows_model, present_columns
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Observed, Quadratics, Summary
 from tparafac2.solver.rows import Indices
@@ -75,7 +75,7 @@ class CompleteView:
 class FilledView(CompleteView):
     """EM: as complete, with the current model where nothing was observed; at first, with a first guess."""
 
-    def __init__(self, data: FilledData) -> None:
+    def __init__(self, data: SliceData) -> None:
         super().__init__(data)
         self.begun = False
 
@@ -99,9 +99,9 @@ class FilledView(CompleteView):
 class ObservedView:
     """Exact: what is missing is in no sum, so that every row and every column has a system of its own."""
 
-    def __init__(self, data: ObservedData) -> None:
+    def __init__(self, data: PartlyObserved) -> None:
         self.data = data
-        self.joined = joined_columns(data.shape, data.present)
+        self.joined = joined_columns(data.shape, present_columns(data))
         self._H: FloatArray = np.empty(0)
 
     def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
@@ -140,9 +140,9 @@ class ObservedView:
 
 def view_of(data: SliceData) -> View:
     """Choose the view that the data ask for."""
-    if isinstance(data, FilledData):
+    if follows_model(data):
         return FilledView(data)
-    return ObservedView(data) if isinstance(data, ObservedData) else CompleteView(data)
+    return ObservedView(data) if isinstance(data, PartlyObserved) else CompleteView(data)
 
 
 def summarise(patterns: Patterns, G: FloatArray) -> Summary:

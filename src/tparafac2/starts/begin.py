@@ -8,14 +8,12 @@ import numpy as np
 
 from tparafac2.data import (
     Compressed,
-    DenseData,
+    Compressible,
     FloatArray,
-    IncompleteData,
     SliceData,
-    SparseData,
     padded,
+    present_columns,
 )
-from tparafac2.data.filling import first_fill
 from tparafac2.solver import Start
 
 # Largest number of a factor, with which products of the three can be computed.
@@ -61,10 +59,9 @@ def uniform_start(seed: np.random.SeedSequence, shape: tuple[int, int, int], ran
 
 def svd_start(data: SliceData, rank: int) -> Start:
     """Loadings from the leading directions of all slices together, patterns by projection, even strengths."""
-    if isinstance(data, IncompleteData):
-        data = DenseData(first_fill(data.values), data.scale)
+    data = data.first_guess() if hasattr(data, "first_guess") else data
     K, I, J = data.shape
-    if isinstance(data, SparseData) and rank + 1 < I:
+    if not isinstance(data, Compressible) and rank + 1 < I:
         A = _fill_up(_leading_directions(data, rank), rank)
         B = data.project(np.ascontiguousarray(A.T)[None])[0].astype(np.float64)
         return Start(A, B.transpose(1, 2, 0), np.ones((K, rank)))
@@ -163,8 +160,9 @@ def prepare(start: Start, data: SliceData, compressed: Compressed, *, signed: tu
     B = np.array(start.B, dtype=np.float64)
     for k, width in enumerate(data.widths or ()):
         B[k, width:] = 0.0
-    if isinstance(data, IncompleteData) and data.present is not None:
-        B[~data.present] = 0.0
+    present = present_columns(data)
+    if present is not None:
+        B[~present] = 0.0
     return Start(compressed.compress_loadings(A), compressed.compress_patterns(B), C)
 
 
