@@ -29,6 +29,10 @@ class Rowwise:
         return K, len(self.rows), J
 
     @property
+    def nbytes(self):
+        return sum(row.nbytes for row in self.rows)
+
+    @property
     def norm_squared(self):
         return float(sum((row**2).sum() for row in self.rows))
 

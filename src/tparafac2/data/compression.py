@@ -171,7 +171,7 @@ def compressed_shape(data: SliceData, rank: int, *, columns: bool, rows: bool) -
     K, I, J = data.shape
     if isinstance(data, SparseData):
         return (K, I, K * I) if columns and _few_sparse_rows(data, rank) else (K, I, J)
-    if not isinstance(data, DenseData):
+    if not isinstance(data, Compressible):
         return K, I, J
     if rows and _shortens(K * J, rank, I):
         I = max(K * J, rank)

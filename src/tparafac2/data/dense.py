@@ -91,11 +91,6 @@ class DenseData:
         return type(self)(np.ascontiguousarray(values, dtype=self.dtype), self.scale, self.widths)
 
     @property
-    def nbytes(self) -> int:
-        """Memory that the values take."""
-        return self.values.nbytes
-
-    @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of slices, rows and columns: (K, I, J)."""
         I, K, J = self.values.shape

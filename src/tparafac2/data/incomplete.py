@@ -55,11 +55,6 @@ class IncompleteData:
         return np.asarray((~np.isnan(self.values)).mean(axis=0))
 
     @property
-    def nbytes(self) -> int:
-        """Memory that the values take."""
-        return self.values.nbytes
-
-    @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of slices, rows and columns: (K, I, J)."""
         I, K, J = self.values.shape

@@ -39,8 +39,6 @@ class SliceData(Protocol):
     Any object with these attributes and methods can be fitted. Data may be able to do more, and are asked
     for it; all of this is optional:
 
-    ``nbytes`` (int)
-        Memory that the data hold, for the estimate of what a fit needs.
     ``complete`` (bool, True if not there)
         Whether every entry counts. If not, errors are always summed by `residual_sse`.
     ``follows_model`` (bool, False if not there)

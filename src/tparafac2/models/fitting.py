@@ -15,11 +15,12 @@ from tparafac2.data import (
     Compressed,
     FloatArray,
     Intake,
-    ObservedData,
     SliceData,
     compress,
     compressed_shape,
+    follows_model,
     is_complete,
+    present_columns,
     require_memory,
 )
 from tparafac2.errors import InvalidValue
@@ -146,7 +147,7 @@ def _require_weights(problem: Problem) -> None:
 
 def _require_lasting_columns(problem: Problem) -> None:
     """Refuse columns that come and go where smoothness has an auxiliary, which would bridge them."""
-    comes_and_goes = isinstance(problem.data, IncompleteData) and problem.data.present is not None
+    comes_and_goes = present_columns(problem.data) is not None
     if comes_and_goes and any(isinstance(term.penalty, Quadratic) for term in problem.b.splits):
         raise ValueError(
             "columns that come and go (bridge=False) are not for the smoothness of algorithm='paper', which "
@@ -299,11 +300,11 @@ def _terms(model: Model, intake: Intake) -> Terms:
 
 
 def _method(plan: FitPlan, data: SliceData, compressed: Compressed, n_starts: int) -> Method:
-    missing = "exact" if isinstance(data, ObservedData) else "em"
+    missing = "complete" if is_complete(data) else "em" if follows_model(data) else "exact"
     rows, columns = compressed.row_basis, compressed.column_basis
     return Method(
         settings=asdict(plan.settings),
-        missing=missing if isinstance(data, IncompleteData) else "complete",
+        missing=missing,
         compressed_rows=None if rows is None else rows.shape[1],
         compressed_columns=None if columns is None else columns.shape[1],
         dtype=data.dtype.name,
@@ -315,11 +316,11 @@ def _method(plan: FitPlan, data: SliceData, compressed: Compressed, n_starts: in
 
 def _present(intake: Intake) -> NDArray[np.bool_] | None:
     """Which columns there were at each of the user's times, where columns come and go."""
-    data = intake.data
-    if not isinstance(data, IncompleteData) or data.present is None:
+    fitted = present_columns(intake.data)
+    if fitted is None:
         return None
-    present = np.zeros((intake.n_times, data.shape[2]), dtype=bool)
-    present[list(intake.order)] = data.present
+    present = np.zeros((intake.n_times, fitted.shape[1]), dtype=bool)
+    present[list(intake.order)] = fitted
     return present
 
 

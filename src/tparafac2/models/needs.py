@@ -1,6 +1,6 @@
 """How much memory a fit needs, from shapes alone."""
 
-from tparafac2.data import FilledData, ObservedData, SparseData
+from tparafac2.data import PartlyObserved, SparseData, follows_model
 from tparafac2.solver import Problem
 from tparafac2.starts import batch_size
 
@@ -39,10 +39,10 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
     # Patterns and products; auxiliary and dual of each split term, and those of one step before.
     per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
     once = 0
-    if isinstance(problem.data, ObservedData):  # each column's cross products, pairs of one start, inverses
+    if isinstance(problem.data, PartlyObserved):  # each column's cross products, pairs of one start, inverses
         per_start += size * (rank + 1) // 2
         once = size * (rank + 1) // 2 + _DOUBLE * rank
-    elif isinstance(problem.data, FilledData):  # the current model, and as the kernels want it
+    elif follows_model(problem.data):  # the current model, and as the kernels want it
         per_start += _DOUBLE + size
     # Starts and where they ended are kept in double precision.
     return (per_start * together + 2 * _DOUBLE * n_starts + once) * rank * K * J

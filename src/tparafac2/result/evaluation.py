@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import DenseData, IncompleteData, Intake, SliceData, padded, take_in
+from tparafac2.data import Intake, SliceData, padded, take_in
 from tparafac2.preparing import Prepared, describe_record
 from tparafac2.result.record import Result
 
@@ -90,7 +90,7 @@ def violations_of(result: Result) -> dict[str, dict[str, float]] | None:
 def _relative_error(data: SliceData, A: NDArray[Any], W: NDArray[Any]) -> float:
     """Sum over k of ||X_k - A W_k'||^2, over what was observed, divided by ||X||^2."""
     A = A / data.scale
-    if isinstance(data, DenseData | IncompleteData):
+    if hasattr(data, "values"):  # (I, K, J), NaN where missing
         return sum(
             float(np.nansum(np.square(data.values[:, k] - A @ W[k].T, dtype=np.float64)))
             for k in range(data.shape[0])

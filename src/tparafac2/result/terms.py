@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from tparafac2.penalties import (
     Penalty,
     Quadratic,
-    Ridge,
-    TemporalSmoothness,
     asks_for,
     violation,
 )
@@ -107,9 +105,11 @@ class Terms:
 
         (product of the n lambdas)^(1/n) / scale^(2 - 2/n), n = 3, or 2 where strengths are fixed.
         """
-        smooth = sum(term.strength for term in self.B if isinstance(term, TemporalSmoothness))
+        smooth = sum(getattr(term, "strength", 0.0) for term in self.B if hasattr(term, "on_clock"))
         norms = [self.A] if self.fixed_strengths else [self.A, self.C]
-        others = [sum(term.strength for term in terms if isinstance(term, Ridge)) for terms in norms]
+        others = [
+            sum(getattr(term, "strength", 0.0) for term in terms if term.degree == 2) for terms in norms
+        ]
         lambdas = [smooth, *others]
         if not all(lambdas):
             return None
