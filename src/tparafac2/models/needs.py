@@ -1,6 +1,6 @@
 """How much memory a fit needs, from shapes alone."""
 
-from tparafac2.data import PartlyObserved, SparseData, follows_model
+from tparafac2.data import Compressible, PartlyObserved, follows_model
 from tparafac2.solver import Problem
 from tparafac2.starts import batch_size
 
@@ -28,7 +28,8 @@ def needed_bytes(problem: Problem, smaller: tuple[int, int, int], n_starts: int,
     if smaller == problem.data.shape:
         return problem.data.nbytes + fit
     # The basis is as large as the data; three full patterns are there when a start is drawn.
-    basis = problem.data.nbytes if isinstance(problem.data, SparseData) else _DOUBLE * K * I * J
+    dense = isinstance(problem.data, Compressible)
+    basis = _DOUBLE * K * I * J if dense else problem.data.nbytes
     return problem.data.nbytes + basis + fit + 3 * _DOUBLE * patterns
 
 
