@@ -75,7 +75,7 @@ def test_a_long_frame_whose_names_tell(names):
 
 def test_dates_tell_the_time_of_a_long_frame():
     frame = long_frame(year="when")
-    frame["when"] = pd.to_datetime(frame["when"], format="%Y")
+    frame["when"] = pd.to_datetime(frame["when"].astype(str), format="%Y")
     np.testing.assert_allclose(held(take_in(frame)), NUMBERS)
 
 
