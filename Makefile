@@ -9,13 +9,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := -c constraints.txt
 
 # One thread per process: results and timings then do not depend on the number of cores.
-check test bench: export OPENBLAS_NUM_THREADS := 1
-check test bench: export OMP_NUM_THREADS := 1
-check test bench: export MKL_NUM_THREADS := 1
-check test bench: export NUMBA_NUM_THREADS := 1
+check test fuzz bench: export OPENBLAS_NUM_THREADS := 1
+check test fuzz bench: export OMP_NUM_THREADS := 1
+check test fuzz bench: export MKL_NUM_THREADS := 1
+check test fuzz bench: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test docs paper bench lint format types dist clean
+.PHONY: help demo check test fuzz docs paper bench lint format types dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ check: $(VENV)/.dev ## for every save: lint, type check and run the fast tests
 kernels: kernels-complete kernels-incomplete
 kernels-complete kernels-incomplete: kernels-%: $(VENV)/.dev
 	@$(BIN)/python tests/compile_kernels.py $*
+
+fuzz: $(VENV)/.dev ## thousands of inputs at the Python door, and hypothesis at random (FUZZ="--seed 1 --count 99" for others)
+	$(BIN)/python tests/fuzz/door.py $(FUZZ)
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto --dist loadfile -m hypothesis
 
 docs: $(VENV)/.dev ## build the site out/docs/index.html, running all its examples, and check its links
 	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs

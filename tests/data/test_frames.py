@@ -117,8 +117,9 @@ def test_a_mask_with_other_labels():
     mask = [frame.rename(columns={"a": "z"}) > 0 for frame in frames()]
     with pytest.raises(ValueError, match="mask and X differ in the column labels of slice 0: align it"):
         take_in(frames(), mask=mask)
-    with pytest.raises(ValueError, match="mask has labels, but X has none"):
-        take_in(list(NUMBERS), mask=mask)
+    for unlabelled in (list(NUMBERS), NUMBERS, xr.DataArray(NUMBERS, dims=("time", "rows", "columns"))):
+        with pytest.raises(ValueError, match="mask has labels, but X has none"):
+            take_in(unlabelled, mask=mask)
     with pytest.raises(ValueError, match="mask has 2 slices"):
         take_in(frames(), mask=mask[:2])
 

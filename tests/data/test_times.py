@@ -88,6 +88,8 @@ def test_labels_are_the_times_where_they_can_be():
         ([1, 2], r"shape \(2,\), but there are 3 slices"),
         ([[1, 2, 3]], r"shape \(1, 3\)"),
         ([1, 2, 1], "same time twice, at slices 0 and 2"),
+        ([0, 1e-250, 1], "times that can hardly be told apart, at slices 0 and 1"),
+        ([-1.7e308, 0, 1.7e308], "too far apart to be compared: give them in a larger unit"),
         ([1, np.nan, 2], r"times\[1\] is not a time"),
         (["2020-01-01", "NaT", "2020-01-03"], r"times\[1\] is not a time"),
         (["a", "b", "c"], "numbers or dates"),

@@ -231,3 +231,20 @@ def test_views_agree_where_nothing_is_missing(dense):
 def test_complete_data_have_the_complete_view(dense):
     assert isinstance(dense, DenseData)
     assert type(view_of(dense)).__name__ == "CompleteView"
+
+
+def test_patterns_that_nothing_holds_but_each_other_stay_finite():
+    """A component without loadings, and changes without a norm beside them."""
+    K, J, R = 4, 3, 2
+    off = np.array([0.3, 1.0, 0.7])
+    quad = Quadratics(np.r_[off, 0.0] + np.r_[0.0, off], off, 0.0)
+    F, C = np.zeros((R, K, J)), np.ones((R, K))
+    F[1] = 1.0
+    N, joined = np.diag([0.0, 1.0]), np.ones((K, J))
+    complete, observed = np.ones((R, K, J)), np.ones((R, K, J))
+    solve_quadratic(complete, F.copy(), N, C, np.zeros(K), quad)
+    H = pack(np.broadcast_to(N, (K, J, R, R)))
+    solve_quadratic_observed(observed, F.copy(), H, C, np.zeros(K), quad, joined)
+    for B in (complete, observed):
+        np.testing.assert_allclose(B[0], 0.0, atol=1e-12)
+        np.testing.assert_allclose(B[1], 1.0)

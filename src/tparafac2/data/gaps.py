@@ -62,7 +62,7 @@ class ObservedSlices(Sequence[NDArray[Any]]):
 def aligned_mask(mask: Any, X: Any, labels: Labels) -> Any:
     """A mask in the order of labelled data, by its own labels if it has any; others as they are."""
     is_listed = isinstance(mask, list | tuple) or (isinstance(mask, np.ndarray) and mask.ndim > 0)
-    if is_listed and isinstance(X, list | tuple):
+    if is_listed:
         return _mask_of_tables(list(mask), X)
     if not (hasattr(mask, "dims") and hasattr(mask, "coords")):
         return mask
@@ -107,12 +107,16 @@ def require_observed(observed: Mask, labels: Labels) -> None:
             )
 
 
-def _mask_of_tables(mask: list[Any], X: Sequence[Any]) -> list[Any]:
-    frames, labelled = as_frames(X), as_frames(mask, "mask of slice")
+def _mask_of_tables(mask: list[Any], X: Any) -> list[Any]:
+    labelled = as_frames(mask, "mask of slice")
+    frames = as_frames(X) if isinstance(X, list | tuple) else None
     if frames is not None and len(mask) == len(frames):
         return align_mask(mask, frames)
     if frames is None and labelled is not None and any(map(has_labels, labelled)):
-        raise ValueError("mask has labels, but X has none: give both as DataFrames, or both as arrays.")
+        raise ValueError(
+            "mask has labels, but X has none, or is no list of DataFrames: give both as such, or both as "
+            "arrays."
+        )
     return mask
 
 

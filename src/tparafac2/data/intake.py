@@ -162,7 +162,7 @@ def take_in(
         slices, labels, given, present = X, Labels(), (), None
     else:
         slices, labels, given, present = _read(X, dims)
-        mask = aligned_mask(mask, X, labels)
+    mask = aligned_mask(mask, X, labels)
     if keys is not None and times is None:
         labels = replace(labels, time=keys)
     when = read_times(times, labels.time, len(slices))

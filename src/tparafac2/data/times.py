@@ -1,5 +1,6 @@
 """When the slices were taken, and what that means for the smoothness between them."""
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import date
@@ -13,6 +14,7 @@ from tparafac2.words import Advice, Argument
 
 _DAY = np.timedelta64(1, "D")
 _EVEN = "even"
+_MOST_UNEVEN = 1e12  # times the shortest gap, the typical one; beyond, slices would be as good as one
 _QUARTER = re.compile(r"(\d{4})[- ]?[Qq]([1-4])")
 _MONTH = r"((?:19|20)\d\d)(0[1-9]|1[0-2])"
 _DATES_AS_NUMBERS = {"months": re.compile(_MONTH), "days": re.compile(_MONTH + r"(0[1-9]|[12]\d|3[01])")}
@@ -76,7 +78,7 @@ def read_times(given: Any, labels: NDArray[Any] | None, n: int) -> NDArray[np.fl
     if not np.isfinite(times).all():
         bad = int(np.flatnonzero(~np.isfinite(times))[0])
         raise ValueError(f"times[{bad}] is not a time (NaN, NaT or infinite): every slice needs its time.")
-    _require_distinct(times, "The labels of time" if from_labels else "times")
+    _require_apart(times, "The labels of time" if from_labels else "times")
     return times
 
 
@@ -298,13 +300,17 @@ def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | N
     return TimeWeights(tuple((typical / gaps).tolist()), closing)
 
 
-def _require_distinct(times: NDArray[np.float64], what: str) -> None:
+def _require_apart(times: NDArray[np.float64], what: str) -> None:
     order = np.argsort(times, kind="stable")
-    equal = np.flatnonzero(np.diff(times[order]) == 0)
-    if len(equal):
-        first, second = sorted(int(k) for k in order[equal[0] : equal[0] + 2])
+    if not math.isfinite(float(times[order[-1]]) - float(times[order[0]])):
+        raise InvalidValue(f"{what} are too far apart to be compared: give them in a larger unit.")
+    gaps = np.diff(times[order])
+    close = np.flatnonzero(gaps <= (np.median(gaps) if len(gaps) else 0.0) / _MOST_UNEVEN)
+    if len(close):
+        first, second = sorted(int(k) for k in order[close[0] : close[0] + 2])
+        same = "the same time twice" if gaps[close[0]] == 0 else "times that can hardly be told apart"
         raise InvalidValue(
-            f"{what} has the same time twice, at slices {first} and {second}: put such slices together, or ",
+            f"{what} has {same}, at slices {first} and {second}: put such slices together, or ",
             Advice("even_times", "give times='even'"),
             " if these are no times.",
         )

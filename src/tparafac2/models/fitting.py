@@ -48,7 +48,7 @@ from tparafac2.starts import (
 from tparafac2.words import Advice, Argument
 
 # Sizes of data for which factors of size one are a start; beyond them, products of the three would overflow.
-_PLAIN = (1e-30, 1e30)
+_PLAIN = {np.dtype(np.float64): (1e-30, 1e30), np.dtype(np.float32): (1e-12, 1e12)}
 
 
 _SINGLE_TOL = 1e-5
@@ -234,7 +234,8 @@ def _starts(
         start = uniform_start(seed, data.shape, plan.rank) if drawn else svd_start(data, plan.rank)
         if model.fixed_strengths:
             start = start._replace(C=np.ones_like(start.C))
-        if plan.settings.balance or not _PLAIN[0] < data.scale < _PLAIN[1]:
+        smallest, largest = _PLAIN[data.dtype]
+        if plan.settings.balance or not smallest < data.scale < largest:
             start = fit_size(start, fixed_strengths=model.fixed_strengths)
         else:  # the paper's starts have the size they are drawn with, in the user's units
             start = Start(start.A / problem.unit, start.B / problem.unit, start.C / problem.unit)

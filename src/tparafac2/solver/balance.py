@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
 
+_FARTHEST = (
+    1e40  # squared norm of a component in one mode, where data have norm one, up to which scale may go
+)
+
 VANISHED = 1e-12  # weight |a||b||c| of a component, relative to the norm of the data, that counts as zero
 
 
@@ -64,12 +68,23 @@ def best_scaling(costs: Costs, sizes: Costs) -> Scales:
     alive = np.all([mode > 0 for mode in modes], axis=0)
     safe = [np.where(alive, mode, 1.0) for mode in modes]
     common = np.exp(sum(np.log(mode) for mode in safe) / len(safe))
-    scales = [np.sqrt(common / mode) for mode in safe]
+    scales = _within_reach([np.sqrt(common / mode) for mode in safe], [size for _, size in pairs])
     c = scales[2] if len(scales) > 2 else np.ones_like(costs.a)
     after = costs.a * scales[0] ** 2 + costs.b * scales[1] ** 2
     if costs.c is not None:
         after = after + costs.c * c**2
     return Scales(scales[0], scales[1], c, after.sum(axis=1))
+
+
+def _within_reach(scales: list[FloatArray], sizes: list[FloatArray]) -> list[FloatArray]:
+    """Go a part of the way only, where what costs next to nothing would have no end to its scale."""
+    share = np.ones_like(scales[0])
+    for scale, size in zip(scales, sizes):
+        ahead, here = 2 * np.log(scale), np.log(np.where(size > 0, size, 1.0))
+        left = np.maximum(np.log(_FARTHEST) - np.sign(ahead) * here, 0.0)
+        too_far = np.abs(ahead) > left
+        share = np.where(too_far, np.minimum(share, left / np.where(too_far, np.abs(ahead), 1.0)), share)
+    return scales if (share == 1.0).all() else [scale**share for scale in scales]
 
 
 def remove_vanished(scales: Scales, sizes: Costs) -> tuple[Scales, NDArray[np.bool_]]:

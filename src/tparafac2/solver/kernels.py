@@ -97,6 +97,11 @@ class Before(NamedTuple):
     Y: Array  # (n, R, K, J)
 
 
+# Share of a diagonal that elimination leaves at least: where neither data nor penalties say anything of a
+# component, and neighbours only hold on to each other, nothing would be left.
+LEAST_PIVOT = 1e-15
+
+
 @part
 def clear(x):  # type: ignore[no-untyped-def]
     """x[...] = 0 (NumPy's own form takes ten times longer to compile)."""
@@ -230,8 +235,10 @@ def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
             f = quad.off[k - 1] * quad.off[k - 1]
             if f > 0.0:
                 for r in range(R):
+                    least = LEAST_PIVOT * E[k, r, r]
                     for s in range(R):
                         E[k, r, s] -= f * E[k - 1, r, s]
+                    E[k, r, r] = max(E[k, r, r], least)
         invert_spd(E[k])
 
 
@@ -825,7 +832,7 @@ def column_inverses(cols, H, C, half_rho, quad, joined):  # type: ignore[no-unty
     for k in range(K):
         before = quad.off[k - 1] if k > 0 else 0.0
         after = quad.off[k] if k < K - 1 else 0.0
-        own = half_rho[k] + quad.diagonal[k] - before - after + 1e-300
+        own = max(half_rho[k] + quad.diagonal[k] - before - after, 0.0) + 1e-300
         q = 0
         for r in range(R):
             for s in range(r, R):
@@ -842,7 +849,9 @@ def column_inverses(cols, H, C, half_rho, quad, joined):  # type: ignore[no-unty
                         E[k, r, s, j] -= f * f * E[last, r, s, j]
                     if r == s:
                         for j in range(w):
-                            E[k, r, r, j] += before * joined[last, j]
+                            coupled = before * joined[last, j]
+                            least = LEAST_PIVOT * (c * H[q, k, j] + own + after * joined[k, j] + coupled)
+                            E[k, r, r, j] = max(E[k, r, r, j] + coupled, least)
                 for j in range(w):
                     E[k, s, r, j] = E[k, r, s, j]
                 q += 1

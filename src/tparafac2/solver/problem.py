@@ -32,18 +32,22 @@ class Scaled:
 
     def value(self, x: FloatArray) -> float:
         """Value of the penalty in the solver's units."""
-        return self.penalty.value(x * self.unit) / self.norm / self.norm
+        return self.penalty.value(self._in_units(x)) / self.norm / self.norm
 
     def prox(self, v: FloatArray, rho: FloatArray, state: Any = None) -> tuple[FloatArray, Any]:
         """Prox in the solver's units; the state stays in the user's."""
         ratio = self.norm / self.unit
-        found = self.penalty.prox(v * self.unit, rho * ratio * ratio, state)
+        found = self.penalty.prox(self._in_units(v), rho * ratio * ratio, state)
         if not isinstance(found, tuple) or len(found) != 2 or np.shape(found[0]) != v.shape:
             raise TypeError(
                 f"prox of {type(self.penalty).__name__} must give a tuple of an array of shape {v.shape} and "
                 f"a state; got {_brief(found)}. Try check_penalty on it, from tparafac2.penalties."
             )
-        return found[0] / self.unit, found[1]
+        return (found[0] / self.unit).astype(v.dtype, copy=False), found[1]
+
+    def _in_units(self, x: FloatArray) -> FloatArray:
+        """The user's numbers, which may be beyond those that the solver works with."""
+        return x.astype(np.float64, copy=False) * self.unit
 
     def rescaled(self, state: Any, scale: FloatArray) -> Any:
         """The state after component r was multiplied by ``scale[r]``."""
@@ -130,7 +134,7 @@ def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) 
     for term in terms:
         bands = _bands(term, n)
         if bands is not None:
-            heaviest = max(heaviest, float(np.abs(bands.diagonal).max(initial=abs(bands.closing))))
+            heaviest = float(np.maximum(heaviest, np.abs(bands.diagonal).max(initial=abs(bands.closing))))
         couples = bands is not None and bool(bands.off.any() or bands.closing)
         # The paper too has plain norm penalties in its least squares; coupling gets an auxiliary there.
         if bands is None or (couples and not (absorb and coupled)):
@@ -146,8 +150,8 @@ def _bands(term: Scaled, n: int) -> Bands | None:
     if not isinstance(term.penalty, Quadratic):
         return None
     ratio = (term.unit / term.norm) ** 2
-    diagonal, off, closing = Bands(*term.penalty.bands(n))
-    with np.errstate(over="ignore"):  # infinite weights are refused
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are refused
+        diagonal, off, closing = Bands(*term.penalty.bands(n))
         return Bands(np.asarray(diagonal) * ratio, np.asarray(off) * ratio, float(closing) * ratio)
 
 
