@@ -52,7 +52,7 @@ def test_exactly_one_warning_when_max_iter_is_too_small(kind, n_starts, data):
     assert f"{n_starts} of {n_starts} did not converge" in text
     assert "raise max_iter" in text
     assert text.endswith(model.status_)
-    assert model.status_.startswith("Stopped at max_iter")
+    assert model.status_ in ("max_iter", "infeasible")
 
 
 @each_model
