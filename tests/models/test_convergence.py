@@ -51,7 +51,7 @@ def test_exactly_one_warning_when_max_iter_is_too_small(kind, n_starts, data):
     text = str(ours[0].message)
     assert f"{n_starts} of {n_starts} did not converge" in text
     assert "raise max_iter" in text
-    assert text.endswith(model.status_)
+    assert text.startswith(" ".join(model.notes_[:2]))
     assert model.status_ in ("max_iter", "infeasible")
 
 
