@@ -278,3 +278,24 @@ def test_a_given_start_of_any_size_leads_to_the_data(model, sizes, algorithm):
         fitted = MODELS[model](2, init=init, algorithm=algorithm, max_iter=200).fit(X)
     assert all(np.isfinite(factor).all() for factor in (fitted.A_, fitted.B_, fitted.C_))
     assert fitted.explained_variance_ > 0.5
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("missing", ["exact", "em"])
+@pytest.mark.parametrize(
+    ("model", "weights"),
+    [
+        ("CP", {"lambda_a": 1.0, "lambda_b": 1e-300, "lambda_d": 1.0}),
+        ("Parafac2", {"lambda_a": 1.0, "lambda_b": 1.0, "lambda_d": 1e-300}),
+        ("TParafac2", {"smoothness": 1e-3, "epsilon": 0.0}),
+        ("NNtCMF", {"smoothness": 1e-3, "epsilon": 0.0}),
+    ],
+)
+def test_scale_does_not_flee_to_a_factor_that_costs_next_to_nothing(model, weights, missing, dtype):
+    holed = static_data(2)
+    holed[0, 0, 0] = holed[2] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", tp.ConvergenceWarning)
+        fitted = MODELS[model](2, **weights, missing=missing, dtype=dtype, max_iter=60).fit(holed)
+    assert all(np.isfinite(factor).all() for factor in (fitted.A_, fitted.B_, fitted.C_))

@@ -178,7 +178,7 @@ def test_a_run_ends_balanced_and_on_the_one_knob_formula():
 def test_scale_has_an_end_where_a_component_costs_next_to_nothing():
     sizes = Costs(*(np.array([[size, 1.0]]) for size in (1.0, 1e30, 1.0)))
     costs = Costs(*(np.array([[cost, 1.0]]) for cost in (1.0, 1e-300, 1.0)))
-    scales = best_scaling(costs, sizes)
+    scales = best_scaling(costs, sizes, 1e40)
     np.testing.assert_allclose(scales.a * scales.b * scales.c, 1.0)
     assert sizes.b[0, 0] * scales.b[0, 0] ** 2 == pytest.approx(1e40)
     assert scales.penalty[0] < costs.total[0]

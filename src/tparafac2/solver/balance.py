@@ -4,16 +4,13 @@ The scale of component r can move freely between a_r, b_r and c_r. With penaltie
 two the best split makes all of them equal, to their geometric mean.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
-
-_FARTHEST = (
-    1e40  # squared norm of a component in one mode, where data have norm one, up to which scale may go
-)
 
 VANISHED = 1e-12  # weight |a||b||c| of a component, relative to the norm of the data, that counts as zero
 
@@ -47,7 +44,7 @@ def no_scaling(costs: Costs) -> Scales:
     return Scales(one, one, one, costs.total)
 
 
-def best_scaling(costs: Costs, sizes: Costs) -> Scales:
+def best_scaling(costs: Costs, sizes: Costs, farthest: float = math.inf) -> Scales:
     """Split the scale of every component in the best way.
 
     Parameters
@@ -56,6 +53,8 @@ def best_scaling(costs: Costs, sizes: Costs) -> Scales:
         Penalties of the components.
     sizes : Costs
         Squared norms of the components: balanced instead where nothing is penalised.
+    farthest : float
+        Most that such a square may become: what costs next to nothing would have no end to its scale.
 
     Returns
     -------
@@ -68,7 +67,7 @@ def best_scaling(costs: Costs, sizes: Costs) -> Scales:
     alive = np.all([mode > 0 for mode in modes], axis=0)
     safe = [np.where(alive, mode, 1.0) for mode in modes]
     common = np.exp(sum(np.log(mode) for mode in safe) / len(safe))
-    scales = _within_reach([np.sqrt(common / mode) for mode in safe], [size for _, size in pairs])
+    scales = _within_reach([np.sqrt(common / mode) for mode in safe], [size for _, size in pairs], farthest)
     c = scales[2] if len(scales) > 2 else np.ones_like(costs.a)
     after = costs.a * scales[0] ** 2 + costs.b * scales[1] ** 2
     if costs.c is not None:
@@ -76,12 +75,12 @@ def best_scaling(costs: Costs, sizes: Costs) -> Scales:
     return Scales(scales[0], scales[1], c, after.sum(axis=1))
 
 
-def _within_reach(scales: list[FloatArray], sizes: list[FloatArray]) -> list[FloatArray]:
-    """Go a part of the way only, where what costs next to nothing would have no end to its scale."""
+def _within_reach(scales: list[FloatArray], sizes: list[FloatArray], farthest: float) -> list[FloatArray]:
+    """Go a part of the way only, where all of it would be too far."""
     share = np.ones_like(scales[0])
     for scale, size in zip(scales, sizes):
         ahead, here = 2 * np.log(scale), np.log(np.where(size > 0, size, 1.0))
-        left = np.maximum(np.log(_FARTHEST) - np.sign(ahead) * here, 0.0)
+        left = np.maximum(math.log(farthest) - np.sign(ahead) * here, 0.0)
         too_far = np.abs(ahead) > left
         share = np.where(too_far, np.minimum(share, left / np.where(too_far, np.abs(ahead), 1.0)), share)
     return scales if (share == 1.0).all() else [scale**share for scale in scales]

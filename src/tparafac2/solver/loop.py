@@ -183,7 +183,8 @@ class Batch:
         At = self.loadings.values
         summary = summarise(self._patterns(), np.zeros_like(self.G))
         costs, sizes = self._costs(At @ At.transpose(0, 2, 1), summary)
-        scales, at_rest = best_scaling(costs, sizes), np.zeros(len(At))
+        scales = best_scaling(costs, sizes, self.problem.precision.farthest)
+        at_rest = np.zeros(len(At))
         self.loadings.carry(self.active, scales.a, at_rest)
         self.patterns.carry(self.active, scales.b, at_rest)
         if not self.problem.fixed_strengths:
@@ -205,7 +206,8 @@ class Batch:
     def _rescale_and_carry(self, sse: FloatArray, N: FloatArray, summary: Summary) -> Info:
         active = self.active
         costs, sizes = self._costs(N, summary)
-        scales = best_scaling(costs, sizes) if self.scalable else no_scaling(costs)
+        reach = self.problem.precision.farthest
+        scales = best_scaling(costs, sizes, reach) if self.scalable else no_scaling(costs)
         if self.settings.balance:
             scales, gone = remove_vanished(scales, sizes)
         else:

@@ -16,6 +16,7 @@ class Precision(NamedTuple):
     cancellation: float  # share of ||X||^2 below which squared errors come from the differences themselves
     exact_fit: float  # objectives below this share of ||X||^2 are compared with it instead of with themselves
     collinear: float  # pivot, relative to the diagonal, below which cross products are not trusted
+    farthest: float  # squared norm of a component in one mode, up to which scale may be moved there
 
 
 def precision_of(dtype: np.dtype[Any]) -> Precision:
@@ -28,5 +29,5 @@ def precision_of(dtype: np.dtype[Any]) -> Precision:
     """
     collinear = 0.1 * float(np.sqrt(np.finfo(dtype).eps))
     if dtype == np.float32:
-        return Precision(1e-6, 1e-2, 1e-4, collinear)
-    return Precision(1e-15, 1e-6, 1e-12, collinear)
+        return Precision(1e-6, 1e-2, 1e-4, collinear, 1e24)
+    return Precision(1e-15, 1e-6, 1e-12, collinear, 1e40)
