@@ -62,8 +62,12 @@ class InvalidType(Told, TypeError):
     """A value of a type that cannot be used."""
 
 
-class TooLarge(Told, MemoryError):
+class TooLarge(MemoryError, Told):
     """More than the machine's memory can hold."""
+
+    # MemoryError makes its objects in a way of its own, and must be the first base for copies to be made.
+    __init__ = Told.__init__
+    __str__ = Told.__str__
 
 
 class NoFile(Told, OSError):

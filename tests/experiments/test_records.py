@@ -45,7 +45,7 @@ def test_scores_are_those_of_the_fit(record):
         assert record["scores"][definition]["score"] == pytest.approx(expected, abs=1e-14)
     assert row(record)["fms"] == record["scores"]["stacked"]["score"]
     assert row(record)["fms_b"] == pytest.approx(np.mean(record["scores"]["stacked"]["B"]))
-    np.testing.assert_array_equal(data.X, synthetic.almost_zero(0, n_weak=1, shape=PLAN.shape).X)
+    np.testing.assert_array_equal(data.X, synthetic.almost_zero(0, n_weak=1, **PLAN.size._asdict()).X)
 
 
 def test_models_without_strengths_are_scored_without_them():
