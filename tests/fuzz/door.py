@@ -27,6 +27,7 @@ import tparafac2 as tp
 from tparafac2.penalties import NonNegative, Ridge
 
 MODELS = {"TParafac2": 3, "Parafac2": 3, "TemporalCMF": 2, "CP": 3}  # how many lambdas each has
+HUGE = 10**400
 ODD = [
     None,
     True,
@@ -40,7 +41,7 @@ ODD = [
     {},
     np.nan,
     np.inf,
-    10**400,
+    HUGE,
     Decimal(2),
     np.array([1, 2]),
     object,
@@ -273,6 +274,8 @@ def draw_settings(rng, model, shape, odd):
         settings["init"] = draw_start(rng, shape, settings["rank"])
     if odd and rng.random() < 0.2:
         settings[pick(rng, list(settings))] = pick(rng, ODD)
+        if settings["max_iter"] is HUGE:  # that would be obeyed
+            settings["max_iter"] = -HUGE
     return settings
 
 
