@@ -12,11 +12,11 @@ pytestmark = pytest.mark.slow
 PLAN = Plan(
     cases=("almost_zero", "overlapping"),
     datasets=2,
-    starts=2,
+    starts=1,
     n_times=6,
     n_rows=24,
     n_columns=36,
-    max_iter=40,
+    max_iter=12,
 )
 
 

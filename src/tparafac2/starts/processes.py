@@ -113,15 +113,14 @@ def _shielded_children() -> Iterator[None]:
 def _settle_in(parent: int) -> None:
     """First of all, in a new process: leave Ctrl-C to the one that began it, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if os.getppid() == parent:
+    if os.name == "posix":
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    elif os.name == "posix" and _is_gone(parent):
-        os._exit(1)
 
 
 def _end_with(parent: int) -> None:
     # A process that is killed can tell nobody: without this its workers would go on, and wait for more.
-    while os.getppid() == parent:
+    begun_by_it = os.getppid() == parent  # or it was killed a moment ago, and may not even be buried
+    while os.getppid() == parent if begun_by_it else not _is_gone(parent):
         time.sleep(_LOOK_SECONDS)
     os._exit(1)
 
