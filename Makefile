@@ -8,6 +8,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := -c constraints.txt
 
+# The tests start more than a hundred interpreters, and each would compile all it imports: bytecode is kept, in the
+# environment, even where the shell asks for none.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+
 # One thread per process: results and timings then do not depend on the number of cores.
 check test fuzz bench: export OPENBLAS_NUM_THREADS := 1
 check test fuzz bench: export OMP_NUM_THREADS := 1
