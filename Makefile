@@ -37,10 +37,10 @@ check: $(VENV)/.dev ## for every save: lint, type check and run the fast tests
 	@$(MAKE) --no-print-directory --jobs 3 lint types kernels
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" tests $(PYTEST_ARGS)
 
-# Both parts at once, and beside style and types: compilation takes a minute of computing, on an empty cache.
-.PHONY: kernels kernels-complete kernels-incomplete
-kernels: kernels-complete kernels-incomplete
-kernels-complete kernels-incomplete: kernels-%: $(VENV)/.dev
+# Both precisions at once, and beside style and types: compilation takes a minute of computing, on an empty cache.
+.PHONY: kernels kernels-float64 kernels-float32
+kernels: kernels-float64 kernels-float32
+kernels-float64 kernels-float32: kernels-%: $(VENV)/.dev
 	@$(BIN)/python tests/compile_kernels.py $*
 
 fuzz: $(VENV)/.dev ## thousands of inputs at the Python door, and hypothesis at random (FUZZ="--seed 1 --count 99" for others)
