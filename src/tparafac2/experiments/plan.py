@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from tparafac2 import __version__
 from tparafac2.experiments.settings import LEVELS, METHODS, RANK, Method, Setting
+from tparafac2.synthetic.concepts import possible_splits
 from tparafac2.synthetic.recipe import Size, check_sizes
-from tparafac2.synthetic.vocabulary import possible_splits
 
 _MOST_DATASETS = 10_000
 _STARTS_APART = 10**9  # starts and data must not be drawn from the same stream

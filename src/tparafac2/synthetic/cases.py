@@ -73,18 +73,8 @@ def easy(
     """
     size = read_size(sizes)
     concepts = _easy_concepts(seed, size, n_concepts)
-    recipe = Recipe(
-        concepts=concepts,
-        seed=seed,
-        size=size,
-        noise=noise,
-        overlap=0.0,
-        fresh_importances=fresh_importances,
-        enforce_parafac2=True,
-        dtype=np.dtype(dtype).name,
-        case="easy",
-    )
-    return make(recipe)
+    kind = np.dtype(dtype).name
+    return make(Recipe(concepts, seed, size, noise, 0.0, fresh_importances, dtype=kind, case="easy"))
 
 
 def almost_zero(
@@ -123,18 +113,8 @@ def almost_zero(
     rng = streams(seed).plan.spawn(1)[0]
     weak = set(rng.permutation(n_concepts)[:n_weak].tolist())
     concepts = tuple(_weaken(c, size.n_times, rng) if r in weak else c for r, c in enumerate(concepts))
-    recipe = Recipe(
-        concepts=concepts,
-        seed=seed,
-        size=size,
-        noise=noise,
-        overlap=0.0,
-        fresh_importances=fresh_importances,
-        enforce_parafac2=True,
-        dtype=np.dtype(dtype).name,
-        case="almost_zero",
-    )
-    return make(recipe)
+    kind = np.dtype(dtype).name
+    return make(Recipe(concepts, seed, size, noise, 0.0, fresh_importances, dtype=kind, case="almost_zero"))
 
 
 def overlapping(
@@ -164,18 +144,8 @@ def overlapping(
     check_sizes(size, n_concepts)
     check_overlap(overlap, n_concepts)
     concepts = _draw_concepts(seed, size.n_times, n_concepts, _incremental_drift)
-    recipe = Recipe(
-        concepts=concepts,
-        seed=seed,
-        size=size,
-        noise=noise,
-        overlap=overlap,
-        fresh_importances=fresh_importances,
-        enforce_parafac2=False,
-        dtype=np.dtype(dtype).name,
-        case="overlapping",
-    )
-    return make(recipe)
+    kind = np.dtype(dtype).name
+    return make(Recipe(concepts, seed, size, noise, overlap, fresh_importances, False, kind, "overlapping"))
 
 
 def _easy_concepts(seed: int, size: Size, n_concepts: int) -> tuple[Concept, ...]:

@@ -13,8 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from tparafac2.data import require_memory
 from tparafac2.synthetic import files
 from tparafac2.synthetic.concepts import Concept, PlacedConcept
-from tparafac2.synthetic.factors import TrueFactors, build_factors
-from tparafac2.synthetic.noise import noisy_data, signal_slice
+from tparafac2.synthetic.factors import TrueFactors, build_factors, noisy_data, signal_slice
 from tparafac2.synthetic.recipe import Recipe, Sizes, read_size, streams
 
 if TYPE_CHECKING:
@@ -198,14 +197,5 @@ def generate(
     >>> generate(concepts, seed=0, n_times=10, n_rows=30, n_columns=40).X.shape
     (10, 30, 40)
     """
-    recipe = Recipe(
-        concepts=tuple(concepts),
-        seed=seed,
-        size=read_size(sizes),
-        noise=noise,
-        overlap=overlap,
-        fresh_importances=fresh_importances,
-        enforce_parafac2=enforce_parafac2,
-        dtype=np.dtype(dtype).name,
-    )
-    return make(recipe)
+    facts = tuple(concepts), seed, read_size(sizes), noise, overlap, fresh_importances, enforce_parafac2
+    return make(Recipe(*facts, dtype=np.dtype(dtype).name))

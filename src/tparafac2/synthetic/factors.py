@@ -1,17 +1,16 @@
-"""The ground truth: the factors A, B and C of placed concepts."""
+"""The ground truth, the factors A, B and C of placed concepts, and the noisy data around it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.synthetic.concepts import Concept, PlacedConcept
+from tparafac2.synthetic.concepts import Concept, Indices, PlacedConcept, WordSets, divide_words
 from tparafac2.synthetic.recipe import Recipe
-from tparafac2.synthetic.vocabulary import WordSets, divide_words
 
 FloatArray = NDArray[np.float64]
 
-MEAN, DEVIATION = 0.5, 0.5
+_MEAN, _DEVIATION = 0.5, 0.5
 """Of the normal distribution of author loadings and word importances."""
 
 
@@ -45,7 +44,7 @@ def build_factors(recipe: Recipe, rng: np.random.Generator) -> tuple[TrueFactors
     return factors, tuple(_place(*parts) for parts in zip(recipe.concepts, authors, words))
 
 
-def _place(concept: Concept, authors: NDArray[np.int_], words: WordSets) -> PlacedConcept:
+def _place(concept: Concept, authors: Indices, words: WordSets) -> PlacedConcept:
     indices = (tuple(part.tolist()) for part in (authors, words.initial, words.final))
     return PlacedConcept(concept.drift, concept.strength, *indices)
 
@@ -53,7 +52,7 @@ def _place(concept: Concept, authors: NDArray[np.int_], words: WordSets) -> Plac
 def _loadings(size: int, rng: np.random.Generator) -> FloatArray:
     loadings = np.zeros(size)
     while not loadings.any():  # a small group may be all negative: the concept would not exist
-        loadings = np.maximum(rng.normal(MEAN, DEVIATION, size), 0)
+        loadings = np.maximum(rng.normal(_MEAN, _DEVIATION, size), 0)
     return loadings
 
 
@@ -96,10 +95,10 @@ def _patterns(activity: FloatArray, fresh: bool, rng: np.random.Generator) -> Fl
 
 
 def _importances(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
-    values = rng.normal(MEAN, DEVIATION, shape)
+    values = rng.normal(_MEAN, _DEVIATION, shape)
     # Redrawn rather than set to zero: an active word stays visible and no pattern can be empty.
     while (negative := values <= 0).any():
-        values[negative] = rng.normal(MEAN, DEVIATION, np.count_nonzero(negative))
+        values[negative] = rng.normal(_MEAN, _DEVIATION, np.count_nonzero(negative))
     return values
 
 
@@ -107,3 +106,39 @@ def _keep_first_norms(B: FloatArray) -> None:
     """Rescale every pattern to its norm in the first slice; disjoint words keep the angles constant."""
     norms = np.linalg.norm(B, axis=1, keepdims=True)
     B *= norms[:1] / norms
+
+
+def signal_slice(factors: TrueFactors, k: int, out: FloatArray | None = None) -> FloatArray:
+    """Return the noiseless slice A diag(c_k) B_k', written to ``out`` if given."""
+    return np.asarray(np.matmul(factors.A * factors.C[k], factors.B[k].T, out=out))
+
+
+def _signal_norm(factors: TrueFactors) -> float:
+    """Return the norm of the noiseless data without forming them."""
+    patterns = (factors.B * factors.C[:, None, :]).reshape(-1, factors.C.shape[1])
+    return float(np.sqrt(np.sum((patterns.T @ patterns) * (factors.A.T @ factors.A))))
+
+
+def noisy_data(factors: TrueFactors, noise: float, rng: np.random.Generator, dtype: str) -> NDArray[Any]:
+    """Return X + noise * ||X|| * Theta / ||Theta|| with Theta standard normal, as a (K, I, J) array.
+
+    Theta is drawn where the result will stand, then scaled, and the signal is added slice by slice.
+    """
+    n_times, n_columns, _ = factors.B.shape
+    data = np.zeros((n_times, factors.A.shape[0], n_columns), dtype=dtype)
+    scale = noise * _signal_norm(factors) / _fill_normal(data, rng) if noise > 0 else 0.0
+    signal = np.empty(data.shape[1:])
+    for k, slice_ in enumerate(data):
+        slice_ *= scale
+        slice_ += signal_slice(factors, k, out=signal)
+    return data
+
+
+def _fill_normal(data: NDArray[Any], rng: np.random.Generator) -> float:
+    """Fill ``data`` with standard normal draws and return their norm."""
+    squares = 0.0
+    for slice_ in data:
+        rng.standard_normal(out=slice_, dtype=data.dtype.type)
+        wide = slice_.astype(np.float64, copy=False)
+        squares += float(np.vdot(wide, wide))
+    return float(np.sqrt(squares))

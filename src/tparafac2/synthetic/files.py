@@ -1,16 +1,19 @@
-"""Synthetic data and their truth as a labelled data set, and on disk: complete or not at all."""
+"""Synthetic data, their truth and what makes them again, as a labelled data set and on disk."""
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tparafac2.files import written_whole
 from tparafac2.hdf5 import write_sealed
-from tparafac2.synthetic.provenance import command_line, python_line, recipe_json
+from tparafac2.synthetic.recipe import Recipe
+from tparafac2.synthetic.strengths import Weakened
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,14 +22,7 @@ if TYPE_CHECKING:
 
 
 def to_dataset(data: SyntheticData) -> xr.Dataset:
-    """Give data and truth as one data set; see `SyntheticData.to_dataset`.
-
-    Examples
-    --------
-    >>> from tparafac2.synthetic import easy
-    >>> to_dataset(easy(seed=0, n_times=8, n_rows=30, n_columns=24)).X.dims
-    ('time', 'rows', 'columns')
-    """
+    """Give data and truth as one data set; see `SyntheticData.to_dataset`."""
     import xarray as xr
 
     variables = {
@@ -57,24 +53,16 @@ def facts(data: SyntheticData) -> dict[str, str | int | float]:
         "seed": seed if seed <= np.iinfo(np.int64).max else str(seed),
         "noise": float(data.noise),
         "overlap": float(recipe.overlap),
-        "recipe": recipe_json(recipe),
+        "recipe": _recipe_json(recipe),
         "tparafac2_version": __version__,
-        "python": python_line(recipe),
+        "python": _python_line(recipe),
     }
-    command = command_line(recipe)
+    command = _command_line(recipe)
     return known if command is None else {**known, "command": command}
 
 
 def save_data(data: SyntheticData, path: str | os.PathLike[str]) -> None:
-    """Write data and truth to a file; see `SyntheticData.save`.
-
-    Examples
-    --------
-    >>> from tparafac2.synthetic import easy
-    >>> save_data(easy(seed=0, n_times=8, n_rows=30, n_columns=24), "data.csv")
-    Traceback (most recent call last):
-    ValueError: synthetic data are saved in a file ending in .nc (netCDF) or .npz (NumPy); got 'data.csv'.
-    """
+    """Write data and truth to a file; see `SyntheticData.save`."""
     target = check_target(path)
     with written_whole(target) as unfinished:
         if target.suffix == ".npz":
@@ -109,3 +97,65 @@ def check_target(path: str | os.PathLike[str]) -> Path:
             f"the folder {str(folder)!r} may not be written to: choose another, or change its permissions."
         )
     return target
+
+
+def _recipe_json(recipe: Recipe) -> str:
+    """Give all that was asked for as JSON; a drift or strength has the name of its class as its "kind"."""
+    return json.dumps({**_fields(recipe), "size": recipe.size._asdict()}, default=_jsonable)
+
+
+def _python_line(recipe: Recipe) -> str:
+    """Give a line of Python that makes the data set again."""
+    arguments: dict[str, Any] = {
+        "seed": int(recipe.seed),
+        **_own_argument(recipe, weak="n_weak", overlap="overlap"),
+        "noise": float(recipe.noise),
+        **{name: int(number) for name, number in recipe.size._asdict().items()},
+    }
+    if recipe.case == "custom":
+        function = "generate"
+        arguments = {"concepts": list(recipe.concepts), **arguments}
+        arguments["enforce_parafac2"] = recipe.enforce_parafac2
+    else:
+        function = recipe.case
+        arguments["n_concepts"] = len(recipe.concepts)
+    arguments |= {"fresh_importances": recipe.fresh_importances, "dtype": recipe.dtype}
+    listed = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return f"from tparafac2.synthetic import *; data = {function}({listed})"
+
+
+def _command_line(recipe: Recipe) -> str | None:
+    """Give the command that makes the data set again, or None where no command can."""
+    if recipe.case == "custom" or recipe.dtype != "float64":
+        return None
+    options: dict[str, Any] = {
+        "seed": int(recipe.seed),
+        **_own_argument(recipe, weak="weak", overlap="overlap"),
+        "noise": float(recipe.noise),
+        **{name.removeprefix("n_"): int(number) for name, number in recipe.size._asdict().items()},
+        "concepts": len(recipe.concepts),
+    }
+    words = ["tparafac2 generate", recipe.case.replace("_", "-"), "data.nc"]
+    words += [f"--{name} {value}" for name, value in options.items()]
+    return " ".join(words if recipe.fresh_importances else [*words, "--held"])
+
+
+def _own_argument(recipe: Recipe, *, weak: str, overlap: str) -> dict[str, int | float]:
+    """Give the argument that only this case has, under the name it goes by."""
+    if recipe.case == "almost_zero":
+        return {weak: sum(isinstance(concept.strength, Weakened) for concept in recipe.concepts)}
+    if recipe.case in ("overlapping", "custom"):
+        return {overlap: float(recipe.overlap)}
+    return {}
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def _jsonable(value: object) -> object:
+    if is_dataclass(value):
+        return {"kind": type(value).__name__, **_fields(value)}
+    if isinstance(value, np.generic):
+        return value.item()
+    return repr(value)  # of a user's own making

@@ -8,8 +8,7 @@ import numpy as np
 
 from tparafac2.errors import InvalidValue
 from tparafac2.synthetic.checks import check_count, check_within
-from tparafac2.synthetic.concepts import Concept
-from tparafac2.synthetic.vocabulary import MIN_SET
+from tparafac2.synthetic.concepts import MIN_SET, Concept
 from tparafac2.words import Argument, Setting
 
 
@@ -69,11 +68,11 @@ class Recipe:
     concepts: tuple[Concept, ...]
     seed: int
     size: Size
-    noise: float
-    overlap: float
-    fresh_importances: bool
-    enforce_parafac2: bool
-    dtype: str
+    noise: float = 0.5
+    overlap: float = 0.0
+    fresh_importances: bool = True
+    enforce_parafac2: bool = True
+    dtype: str = "float64"
     case: str = "custom"
 
     def __post_init__(self) -> None:

@@ -91,10 +91,7 @@ class Increasing:
 
     def values(self, n_times: int, rng: np.random.Generator) -> Values:
         """Return the (K,) strengths."""
-        check_inside_series("start", self.start, n_times)
-        steps = np.abs(rng.normal(self.step, self.spread, n_times))
-        steps[: self.start] = 0
-        return np.asarray(self.level + np.cumsum(steps))
+        return self.level + _way(self, n_times, rng)
 
 
 @dataclass(frozen=True)
@@ -121,10 +118,7 @@ class Decreasing:
 
     def values(self, n_times: int, rng: np.random.Generator) -> Values:
         """Return the (K,) strengths."""
-        check_inside_series("start", self.start, n_times)
-        steps = np.abs(rng.normal(self.step, self.spread, n_times))
-        steps[: self.start] = 0
-        return np.maximum(self.level - np.cumsum(steps), self.floor)
+        return np.maximum(self.level - _way(self, n_times, rng), self.floor)
 
 
 @dataclass(frozen=True)
@@ -192,6 +186,14 @@ class Weakened:
         values = np.array(self.strength.values(n_times, rng), dtype=np.float64)
         values[self.start : self.start + self.duration] = self.value
         return values
+
+
+def _way(walk: Increasing | Decreasing, n_times: int, rng: np.random.Generator) -> Values:
+    """How far a level has gone from where it began, slice by slice."""
+    check_inside_series("start", walk.start, n_times)
+    steps = np.abs(rng.normal(walk.step, walk.spread, n_times))
+    steps[: walk.start] = 0
+    return np.cumsum(steps)
 
 
 def _check_walk(level: float, step: float, spread: float) -> None:
