@@ -338,7 +338,7 @@ def test_an_import_of_a_later_room_is_caught(module, source):
         ("tparafac2.solver.loop", "from tparafac2 import data, penalties\nimport tparafac2.metrics"),
         ("tparafac2.solver.loop", "from ..penalties.base import Penalty"),
         ("tparafac2.result", "from tparafac2 import __version__\nfrom . import metrics"),
-        ("tparafac2.cli.demo", "import tparafac2 as tp"),
+        ("tparafac2.cli.fit", "import tparafac2 as tp"),
         ("tparafac2.data.dense", "import numpy as np\nimport tparafac2_extras"),
     ],
 )

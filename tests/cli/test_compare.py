@@ -193,6 +193,17 @@ def test_models_are_kept_in_a_folder(table, tmp_path):
     assert json.loads(run(*asked, "--overwrite", "--json").stdout)["models"]
 
 
+def test_nothing_found_by_any_model_is_an_exit_code_of_its_own(table, tmp_path):
+    asked = ["compare", table, *NAMES, *FAST, "--rank", "1"]
+    nothing = run(*asked, "--smoothness", "1e6,1e7", "--out", tmp_path / "out")
+    assert nothing.exit_code == 5, nothing.output
+    assert "Error: all components of every model vanished" in nothing.stderr
+    assert "smoothness 1000000.0: All components vanished" in nothing.stdout  # what to do is said, too
+    assert (tmp_path / "out" / "comparison.csv").exists()
+    some = run(*asked, "--smoothness", "1e-3,1e6")
+    assert some.exit_code == 0, some.output
+
+
 @pytest.mark.usefixtures("no_work", "no_reading")
 def test_a_folder_in_the_way_is_told_before_any_work(table, tmp_path):
     (tmp_path / "out").mkdir()

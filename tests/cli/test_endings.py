@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import tparafac2 as tp
 from tparafac2.cli.app import app
-from tparafac2.cli.termination import Terminated, terminable
+from tparafac2.cli.errors import Terminated, terminable
 from tparafac2.starts.progress import Progress
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tparafac2.cli.errors import MEANINGS, ExitCode, PlainSpoken, explain
-from tparafac2.cli.termination import Terminated
+from tparafac2.cli.errors import MEANINGS, ExitCode, PlainSpoken, Terminated, explain
 from tparafac2.errors import InvalidValue
 from tparafac2.words import Setting
 

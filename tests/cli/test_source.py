@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import tparafac2 as tp
 from tparafac2.cli.app import app
-from tparafac2.cli.source import Source
+from tparafac2.cli.options import Source
 from tparafac2.data import Table
 from tparafac2.data.table import TABLE_DEFAULTS, TableOptions
 

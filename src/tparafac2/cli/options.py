@@ -1,12 +1,27 @@
-"""What commands share: options gathered in a dataclass, and options of a kind of their own."""
+"""Options of commands, gathered in dataclasses: which data are meant, and how models are fitted to them."""
+
+from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar, get_type_hints
+from dataclasses import dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import typer
+
+ModelName = Literal["tparafac2", "parafac2", "tcmf", "nntcmf", "cp"]
+MODEL_NAMES: tuple[str, ...] = get_args(ModelName)
+SMOOTH = ("tparafac2", "tcmf", "nntcmf")
+
+FITTING = partial(typer.Option, rich_help_panel="Fit")
+_DATA = partial(typer.Option, rich_help_panel="Data")
+_KEPT = partial(typer.Option, rich_help_panel="What is kept")
+_PREPARATION = partial(typer.Option, rich_help_panel="Preparation")
+
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the folder if it exists.")]
+SayJson = Annotated[bool, typer.Option("--json", help="Say what came out as JSON.")]
 
 Options = TypeVar("Options")
 
@@ -46,21 +61,6 @@ def takes(options: Callable[..., Options]) -> Callable[[Callable[[Options], None
     return decorate
 
 
-def require_jobs(jobs: int) -> None:
-    """Refuse a negative number of processes, which counts from the cores, if it comes to none.
-
-    Examples
-    --------
-    >>> require_jobs(-1)
-    """
-    cores = os.cpu_count() or 1
-    if jobs < -cores:
-        raise ValueError(
-            f"--jobs {jobs} leaves no process on this machine, which has {cores} cores: give a number of "
-            "processes, or -1 for one per core."
-        )
-
-
 class Several(tuple[Any, ...]):
     """Values of one option, with commas between them."""
 
@@ -85,3 +85,111 @@ def several(kind: Callable[[str], Any]) -> Callable[[str | Several], Several]:
             ) from None
 
     return parse
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which data are meant, and what is kept of them."""
+
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Long table (.csv, .tsv, .parquet), .nc, .npz or .npy.")
+    ]
+    rows: Annotated[str | None, _DATA(metavar="NAME", help="Column with the rows.")] = None
+    columns: Annotated[str | None, _DATA(metavar="NAME", help="Column with the columns, which evolve.")] = (
+        None
+    )
+    time: Annotated[str | None, _DATA(metavar="NAME", help="Column with the times.")] = None
+    values: Annotated[
+        str | None, _DATA(metavar="NAME", help="Column with the values; lines are counted without it.")
+    ] = None
+    axes: Annotated[
+        str | None, _DATA(metavar="A,B,C", help="Order of the axes of an array: rows,columns,time.")
+    ] = None
+    since: Annotated[
+        str | None, _KEPT("--from", metavar="TIME", help="First time that is kept, such as 1990.")
+    ] = None
+    until: Annotated[
+        str | None, _KEPT("--to", metavar="TIME", help="Last time that is kept, such as 2020-06.")
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        _KEPT(
+            metavar="CONDITION",
+            help="Keep lines for which this holds: region=Africa,Asia or region!=Asia or count>=5 (also > < "
+            "<=), with any column of the table; of an array labels, with a dimension. May be repeated.",
+        ),
+    ] = None
+    without_columns: Annotated[
+        str | None,
+        _KEPT(
+            metavar="A,B or FILE",
+            help="Columns to leave out; or a text file with one on each line, such as stop words.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Source(Part):
+    """Which data are meant, and how they are prepared."""
+
+    absent: Annotated[
+        Literal["zero", "missing", "columns", "rows"],
+        _DATA(
+            help="Combinations that are not in the table: zero; missing; (columns) zero, but a column "
+            "without any line at some time is not there then; (rows) zero, but a row without any line at "
+            "some time was not observed then."
+        ),
+    ] = "zero"
+    duplicates: Annotated[Literal["error", "sum", "mean"], _DATA(help="Several lines for one place.")] = (
+        "error"
+    )
+    top_columns: Annotated[int | None, _KEPT(metavar="N", help="Keep the N largest columns.")] = None
+    top_by: Annotated[
+        Literal["total", "time"], _KEPT(help="Largest in total, or at the time when they are largest.")
+    ] = "total"
+    transform: Annotated[
+        str | None,
+        _PREPARATION(
+            metavar="KINDS",
+            help="log1p, sqrt, share or clr (these two across columns); several, in order, with commas: "
+            "share,sqrt.",
+        ),
+    ] = None
+    pseudocount: Annotated[float | None, _PREPARATION(metavar="X", help="Added before clr.")] = None
+    center: Annotated[
+        Literal["rows", "columns", "time"] | None, _PREPARATION(help="Subtract the mean of each.")
+    ] = None
+    scale: Annotated[
+        Literal["rows", "columns", "time"] | None,
+        _PREPARATION(help="Divide by the standard deviation of each."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How every model of a command is fitted."""
+
+    starts: Annotated[int, FITTING(help="Starts; the best is kept.")] = 10
+    max_iter: Annotated[int, FITTING(help="Iterations at most.")] = 2000
+    seed: Annotated[int, FITTING(help="Seed of the starts.")] = 0
+    jobs: Annotated[
+        int,
+        FITTING(
+            help="Processes; -1 for one per core. A process works on about 100 / rank starts at once, so "
+            "that only more starts than that use a second one."
+        ),
+    ] = 1
+    missing: Annotated[Literal["auto", "exact", "em"], FITTING(help="How missing entries are treated.")] = (
+        "auto"
+    )
+    no_bridge: Annotated[
+        bool,
+        FITTING("--no-bridge", help="Columns that were not observed at all at some time did not exist then."),
+    ] = False
+    nonnegative_rows: Annotated[
+        bool,
+        FITTING(
+            "--nonnegative-rows", help="Loadings of the rows are not negative (nntcmf is tcmf with this)."
+        ),
+    ] = False
+    period: Annotated[float | None, FITTING(help="Time goes round with this period (smooth models).")] = None

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tparafac2.cli.options import require_jobs, takes
+from tparafac2.cli.making import require_jobs
+from tparafac2.cli.options import takes
 
 if TYPE_CHECKING:
     from tparafac2.experiments import Outcome, Plan

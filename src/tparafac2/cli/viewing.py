@@ -1,4 +1,4 @@
-"""``tparafac2 report``: the page of a saved model."""
+"""``tparafac2 info`` and ``report``: what is in a file, and the page of a saved model."""
 
 from __future__ import annotations
 
@@ -9,17 +9,53 @@ from typing import Annotated, Any
 
 import typer
 
-from tparafac2.cli.options import takes
+from tparafac2.cli.making import names, selection
+from tparafac2.cli.options import Part, takes
 from tparafac2.cli.wording import FLAGS
 
-EXAMPLES = """Examples:
+INFO_EXAMPLES = """Examples:
+  tparafac2 info gut/model.nc
+  tparafac2 info words.csv
+  tparafac2 info words.csv --where "region=Africa,Asia" --where "count>=5"
+"""
+
+
+@dataclass(frozen=True)
+class InfoRequest(Part):
+    """What was asked for on the command line."""
+
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A saved model, or a file with data.")]
+    as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False
+
+
+@takes(InfoRequest)
+def info(request: InfoRequest) -> None:
+    """Say what is in a saved model or a data file."""
+    from tparafac2.io import describe
+
+    found = describe(request.file, select=selection(request), **names(request))
+    typer.echo(json.dumps(found, indent=2, default=str) if request.as_json else _as_text(found))
+
+
+def _as_text(found: dict[str, Any]) -> str:
+    from tparafac2.data import printable
+
+    if "summary" in found:
+        return str(found["summary"])
+    lines = [f"{found['file']}: {found['kind']}"]
+    lines += [found["selection"]] if "selection" in found else []
+    lines += [f"  {name}: {what}" for name, what in found["contents"].items()]
+    return "\n".join(map(printable, lines))
+
+
+REPORT_EXAMPLES = """Examples:
   tparafac2 report gut --overwrite --title "Gut bacteria of infants"
   tparafac2 report gut/model.nc --out gut.html --title "Gut bacteria of infants"
 """
 
 
 @dataclass(frozen=True)
-class Request:
+class ReportRequest:
     """What was asked for on the command line."""
 
     model: Annotated[
@@ -37,8 +73,8 @@ class Request:
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page if it exists.")] = False
 
 
-@takes(Request)
-def report(request: Request) -> None:
+@takes(ReportRequest)
+def report(request: ReportRequest) -> None:
     """Write the page of a saved model: one file that opens anywhere, offline."""
     from tparafac2.models import load
     from tparafac2.report import write_page

@@ -1,0 +1,154 @@
+"""From options to data that are ready for a fit, and to a model that is ready for them."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from tparafac2.cli.options import SMOOTH, Fitting, Part, Source
+from tparafac2.cli.wording import FLAGS
+
+if TYPE_CHECKING:
+    from tparafac2.io import Preparation, Prepared, Selection
+    from tparafac2.models.estimators import Decomposition
+
+_NAMES = ("rows", "columns", "time", "values", "axes")
+
+
+class Loaded(NamedTuple):
+    """Data ready for a fit, and what there is to say of them."""
+
+    prepared: Prepared
+    about: dict[str, Any]
+
+
+def check_source(source: Source) -> None:
+    """Refuse preparations that there are not, and a file that cannot be one with data, before it is read."""
+    from tparafac2.data.table import require_top
+    from tparafac2.io.endings import require_file
+
+    _preparation(source)
+    selection(source)
+    require_top(source.top_columns, source.top_by)
+    require_file(source.file)
+
+
+def load(source: Source, *, silently: bool) -> Loaded:
+    """Read and prepare the data of a command, and say before the fit what was kept and what was assumed."""
+    from tparafac2.data.table import TABLE_DEFAULTS
+    from tparafac2.io import read
+
+    preparation = _preparation(source)
+    options = {name: getattr(source, name) for name in TABLE_DEFAULTS}
+    data = read(source.file, select=selection(source), **names(source), **options)
+    loaded = prepare(data, preparation, str(source.file))
+    for name in ("selection", "table"):
+        if name in loaded.about and not silently:
+            typer.echo(loaded.about[name], err=True)
+    return loaded
+
+
+def prepare(data: Any, preparation: Preparation, source: str) -> Loaded:
+    """Prepare data, and collect what page and log say of them."""
+    from tparafac2.data import Table
+
+    prepared = preparation.apply(data)
+    told = {
+        "data": source,
+        "table": data.describe(FLAGS) if isinstance(data, Table) else "",
+        "selection": prepared.selection,
+        "preparation": prepared.describe(),
+    }
+    return Loaded(prepared, {name: one for name, one in told.items() if one})
+
+
+def command_line() -> str:
+    """The command as it was typed."""
+    return shlex.join(["tparafac2", *sys.argv[1:]])
+
+
+def names(part: Part) -> dict[str, Any]:
+    """What was said of the names of rows, columns and times, for `read` and `describe`."""
+    return {name: getattr(part, name) for name in _NAMES}
+
+
+def selection(part: Part) -> Selection:
+    """What is to be kept; refused if that cannot be, before anything is read."""
+    from tparafac2.io import Selection
+
+    given = part.without_columns
+    left_out: Path | tuple[str, ...] = ()
+    if given is not None:
+        labels = tuple(name.strip() for name in next(csv.reader([given], skipinitialspace=True), []))
+        left_out = Path(given) if Path(given).is_file() else labels
+    return Selection(part.since, part.until, tuple(part.where or ()), left_out)
+
+
+def _preparation(source: Source) -> Preparation:
+    from tparafac2.io import Preparation
+
+    steps = [] if source.transform is None else source.transform.split(",")
+    return Preparation(
+        steps[0] if len(steps) == 1 else steps or None,  # type: ignore[arg-type]
+        source.pseudocount,
+        source.center,
+        source.scale,
+    )
+
+
+def require_jobs(jobs: int) -> None:
+    """Refuse a negative number of processes, which counts from the cores, if it comes to none.
+
+    Examples
+    --------
+    >>> require_jobs(-1)
+    """
+    cores = os.cpu_count() or 1
+    if jobs < -cores:
+        raise ValueError(
+            f"--jobs {jobs} leaves no process on this machine, which has {cores} cores: give a number of "
+            "processes, or -1 for one per core."
+        )
+
+
+def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> Decomposition:
+    """The estimator of a name, not fitted; its settings are checked as far as they can be without data.
+
+    Examples
+    --------
+    >>> make_model("nntcmf", 2, 1e-3, Fitting(starts=3))
+    TemporalCMF(rank=2, smoothness=0.001, n_starts=3, random_state=0, nonnegative_rows=True)
+    """
+    from tparafac2.models import CP, Parafac2, TemporalCMF, TParafac2
+    from tparafac2.penalties import NonNegative
+
+    require_jobs(fitting.jobs)
+    settings: dict[str, Any] = {
+        "n_starts": fitting.starts,
+        "max_iter": fitting.max_iter,
+        "random_state": fitting.seed,
+        "n_jobs": fitting.jobs,
+        "missing": fitting.missing,
+        "bridge": not fitting.no_bridge,
+    }
+    if name == "nntcmf" or (name == "tcmf" and fitting.nonnegative_rows):
+        settings["nonnegative_rows"] = True
+    elif fitting.nonnegative_rows:
+        settings["penalties_a"] = (NonNegative(),)
+    if name in SMOOTH:
+        settings |= {"smoothness": smoothness, "period": fitting.period}
+    elif smoothness is not None or fitting.period is not None:
+        raise ValueError(
+            f"--smoothness and --period are for models that are smooth in time, and {name} is not: leave "
+            "them out, or use --model tparafac2."
+        )
+    kinds: dict[str, Any] = {"tparafac2": TParafac2, "parafac2": Parafac2, "cp": CP}
+    model: Decomposition = kinds.get(name, TemporalCMF)(rank, **settings)
+    model.check_settings()
+    return model
