@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tparafac2.data import DenseData, Factors, FilledData, ObservedData
-from tparafac2.data.filling import first_fill
+from tparafac2.data.incomplete import first_fill
 
 
 def draw(seed, share, dtype="float64"):

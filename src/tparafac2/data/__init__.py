@@ -11,18 +11,18 @@ from tparafac2.data.interface import (
     FloatArray,
     PartlyObserved,
     SliceData,
+    SparselyStored,
     follows_model,
     is_complete,
+    padded,
     present_columns,
 )
-from tparafac2.data.interpolation import Lines, lines_through
 from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
-from tparafac2.data.shapes import padded
 from tparafac2.data.sparse import SparseData
 from tparafac2.data.table import Table
 from tparafac2.data.text import label_text, listed, printable, shortened, shown
-from tparafac2.data.times import TimeWeights, read_times, time_weights
+from tparafac2.data.times import Lines, TimeWeights, lines_through, read_times, time_weights
 
 __all__ = [
     "Compressible",
@@ -34,5 +34,6 @@ __all__ = [
     "PartlyObserved",
     "SliceData",
     "SparseData",
+    "SparselyStored",
     "Table",
 ]

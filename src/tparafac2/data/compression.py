@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.interface import Compressible, FloatArray, SliceData
-from tparafac2.data.sparse import SparseData
+from tparafac2.data.interface import Compressible, FloatArray, SliceData, SparselyStored
 
 # A smaller gain does not pay for the factorisation.
 _WORTHWHILE = 0.6
@@ -143,8 +142,8 @@ def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compre
     """
     if rank < 1:
         raise ValueError(f"rank must be at least 1; got {rank}.")
-    if isinstance(data, SparseData) and columns and _few_sparse_rows(data, rank):
-        return _compress_sparse(data, at_least=data.shape[0] * rank)
+    if columns and (slices := _few_sparse_rows(data, rank)):
+        return _compress_sparse(data, slices, at_least=data.shape[0] * rank)
     if not isinstance(data, Compressible):
         return Compressed(data)
     row_basis = column_basis = None
@@ -169,8 +168,8 @@ def compressed_shape(data: SliceData, rank: int, *, columns: bool, rows: bool) -
     (2, 3, 6)
     """
     K, I, J = data.shape
-    if isinstance(data, SparseData):
-        return (K, I, K * I) if columns and _few_sparse_rows(data, rank) else (K, I, J)
+    if columns and _few_sparse_rows(data, rank):
+        return K, I, K * I
     if not isinstance(data, Compressible):
         return K, I, J
     if rows and _shortens(K * J, rank, I):
@@ -184,18 +183,18 @@ def _shortens(vectors: int, at_least: int, side: int) -> bool:
     return max(vectors, at_least) <= _WORTHWHILE * side
 
 
-def _few_sparse_rows(data: SparseData, rank: int) -> bool:
+def _few_sparse_rows(data: SliceData, rank: int) -> tuple[Any, ...] | None:
     K, I, J = data.shape
-    plain = data.widths is None and data.u is None and len(data.blocks) == K
-    return plain and rank <= I and K * I <= _MOST_SPARSE_ROWS and _shortens(K * I, K * rank, J)
+    few = rank <= I and K * I <= _MOST_SPARSE_ROWS and _shortens(K * I, K * rank, J)
+    return data.plain_slices() if few and isinstance(data, SparselyStored) else None
 
 
-def _compress_sparse(data: SparseData, at_least: int) -> Compressed:
+def _compress_sparse(data: SliceData, slices: tuple[Any, ...], at_least: int) -> Compressed:
     """Coordinates from the cross products of all rows, each divided by its length first."""
     import scipy.sparse
 
     K, I, _ = data.shape
-    vectors = scipy.sparse.vstack(data.blocks, format="csr").astype(np.float64)
+    vectors = scipy.sparse.vstack(slices, format="csr").astype(np.float64)
     lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
     inverse = 1.0 / np.where(lengths > 0, lengths, 1.0)
     cosines = (vectors @ vectors.T).toarray() * inverse[:, None] * inverse

@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tparafac2.data.interface import Factors, FloatArray
-from tparafac2.data.norm import frobenius_norm
-from tparafac2.data.shapes import output_array, require_tail
+from tparafac2.data.exact_sums import frobenius_norm
+from tparafac2.data.interface import Factors, FloatArray, output_array, require_tail
 
 # Tiles of 2 MB in float64: they stay in cache while all starts use them, and are far below 64 MB.
 _TILE_ENTRIES = 2**18

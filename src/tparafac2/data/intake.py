@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.checks import (
+    ObservedSlices,
+    aligned_mask,
+    missing_entries,
     require_finite_entries,
     require_numbers,
+    require_observed,
     require_ordinary,
     require_stack,
     require_tables,
@@ -17,13 +21,10 @@ from tparafac2.data.checks import (
 )
 from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
-from tparafac2.data.dimensions import resolve_dims
-from tparafac2.data.frames import align, as_frames, is_frame
-from tparafac2.data.gaps import ObservedSlices, aligned_mask, missing_entries, require_observed
-from tparafac2.data.guesses import annotated_advice, long_table, slices_by_time
+from tparafac2.data.frames import align, annotated_advice, as_frames, is_frame, long_table, slices_by_time
 from tparafac2.data.incomplete import FilledData, ObservedData
 from tparafac2.data.interface import SliceData
-from tparafac2.data.labels import Labels
+from tparafac2.data.labels import Labels, resolve_dims
 from tparafac2.data.memory import require_memory
 from tparafac2.data.sparse import SparseData, tidy_slices
 from tparafac2.data.table import Table

@@ -10,11 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tparafac2.data import double_double
+from tparafac2.data import exact_sums
 from tparafac2.data.correction import Correction
-from tparafac2.data.interface import Factors, FloatArray
-from tparafac2.data.norm import frobenius_norm
-from tparafac2.data.shapes import output_array, require_tail
+from tparafac2.data.exact_sums import frobenius_norm
+from tparafac2.data.interface import Factors, FloatArray, output_array, require_tail
 from tparafac2.data.sparse_tables import entries, tidy
 
 # Numbers per row from which on a block's own (I, R) result costs little beside them.
@@ -124,6 +123,11 @@ class SparseData:
         K, I, J = self.shape
         return self._squared_error(np.empty((0, I)), np.empty((0, K, J)))
 
+    def plain_slices(self) -> tuple[Any, ...] | None:
+        """Every slice as a sparse table; None where they are joined, corrected or of different widths."""
+        plain = self.widths is None and self.u is None and len(self.blocks) == self.shape[0]
+        return self.blocks if plain else None
+
     def project(
         self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
@@ -181,7 +185,7 @@ class SparseData:
             return math.inf
         K, _, J = self.shape
         flat = W.reshape(len(W), K * J)
-        total = double_double.gram_product(At, flat) + self._cross_terms(At, W)
+        total = exact_sums.gram_product(At, flat) + self._cross_terms(At, W)
         for block, columns in self._parts():
             rows, places, values = entries(block)
             for first in range(0, len(values), _CHUNK):
@@ -191,8 +195,8 @@ class SparseData:
                 if self.u is not None and self.v is not None:
                     left = np.vstack([left, self.u[j // J, i]])
                     right = np.vstack([right, self.v.ravel()[j]])
-                m, lost = double_double.paired_products(left, right)
-                total += double_double.dot(x, x) - 2 * double_double.dot(x, m) - 2 * Fraction(float(x @ lost))
+                m, lost = exact_sums.paired_products(left, right)
+                total += exact_sums.dot(x, x) - 2 * exact_sums.dot(x, m) - 2 * Fraction(float(x @ lost))
         return max(float(total), 0.0)
 
     def _cross_terms(self, At: FloatArray, W: FloatArray) -> Fraction:
@@ -200,8 +204,8 @@ class SparseData:
         total = Fraction(0)
         if self.u is not None and self.v is not None:
             for k, (u, v) in enumerate(zip(self.u, self.v)):
-                total += double_double.dot(u, u) * double_double.dot(v, v)
-                total += 2 * sum(double_double.dot(a, u) * double_double.dot(w[k], v) for a, w in zip(At, W))
+                total += exact_sums.dot(u, u) * exact_sums.dot(v, v)
+                total += 2 * sum(exact_sums.dot(a, u) * exact_sums.dot(w[k], v) for a, w in zip(At, W))
         return total
 
     def _parts(self) -> Iterator[tuple[Any, slice]]:
@@ -233,7 +237,7 @@ def _norm(
     if u is None or v is None or not 0.0 < stored < math.inf:
         return stored
     # Divided by a power of two near the largest number, squares neither overflow nor underflow.
-    unit = double_double.power_of_two(max(stored, float(np.abs(v).max())))
+    unit = exact_sums.power_of_two(max(stored, float(np.abs(v).max())))
     left = SparseData(tuple(_divided(tables, unit, np.float64)), shape, u=u, v=v / unit)
     norm = unit * math.sqrt(left.norm_squared)
     return norm if norm > _ROUNDING * stored else 0.0
@@ -261,7 +265,7 @@ def _taken_off(correction: Correction, widths: Sequence[int]) -> tuple[FloatArra
     """u and v with all units in v, so that u v' can be divided like the data; nothing off the padding."""
     if correction.u is None or correction.v is None:
         return None, None
-    unit = double_double.power_of_two(float(np.abs(correction.u).max()))
+    unit = exact_sums.power_of_two(float(np.abs(correction.u).max()))
     u, v = correction.u / unit, correction.v * unit
     for k, width in enumerate(widths):
         v[k, width:] = 0.0

@@ -9,11 +9,18 @@ from typing import Any, Literal, Self, TypeAlias, TypedDict, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data.cells import Cells, first_repeat
 from tparafac2.data.correction import Correction
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.labels import Labels, Mode
-from tparafac2.data.lines import Coded, as_frame, read_labels, read_time_column, read_values
+from tparafac2.data.lines import (
+    Cells,
+    Coded,
+    as_frame,
+    first_repeat,
+    read_labels,
+    read_time_column,
+    read_values,
+)
 from tparafac2.data.memory import require_memory
 from tparafac2.data.text import shown
 from tparafac2.data.times import hint_of_dates

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import shown
-from tparafac2.data.labelled_arrays import SELECTION
+from tparafac2.data.labels import SELECTION
 from tparafac2.data.times import times_of_one_kind
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Labels, Mode, shown
-from tparafac2.data.labelled_arrays import named_array
+from tparafac2.data.labels import named_array
 from tparafac2.data.times import times_of_one_kind
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tparafac2.data import Mode
-from tparafac2.data.dimensions import resolve_dims
-from tparafac2.data.labelled_arrays import ORDER, dated_dims, labels_of
+from tparafac2.data.labels import ORDER, dated_dims, labels_of, resolve_dims
 from tparafac2.errors import InvalidValue
 from tparafac2.hdf5 import open_hdf5
 from tparafac2.io.choosing import choose_array, nearest

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Labels, Mode, require_memory
-from tparafac2.data.labelled_arrays import ORDER
+from tparafac2.data.labels import ORDER
 from tparafac2.errors import InvalidValue, ToldWarning
 from tparafac2.io.choosing import choose_array, nearest
 from tparafac2.io.endings import blamed_on

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import listed, shown
-from tparafac2.data.dimensions import resolve_dims
-from tparafac2.data.labelled_arrays import AXES, SELECTION, dated_dims
-from tparafac2.data.labels import MODES, Mode
+from tparafac2.data.labels import AXES, MODES, SELECTION, Mode, dated_dims, resolve_dims
 from tparafac2.data.times import span_of
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.io.choosing import nearest

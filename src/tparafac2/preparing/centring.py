@@ -3,7 +3,7 @@
 import numpy as np
 
 from tparafac2.data import FloatArray, Labels, Mode, listed, shown
-from tparafac2.data.labelled_arrays import AXES
+from tparafac2.data.labels import AXES
 from tparafac2.errors import InvalidValue
 from tparafac2.words import Setting
 

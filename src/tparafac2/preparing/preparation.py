@@ -11,8 +11,7 @@ import numpy as np
 
 from tparafac2.data import MODES, Correction, FloatArray, Labels, Mode, Table, require_memory
 from tparafac2.data.checks import require_finite_entries, require_numbers, require_stack
-from tparafac2.data.dimensions import resolve_dims
-from tparafac2.data.labelled_arrays import AXES, ORDER, SELECTION, dated_dims, labels_of, named_array
+from tparafac2.data.labels import AXES, ORDER, SELECTION, dated_dims, labels_of, named_array, resolve_dims
 from tparafac2.errors import InvalidValue
 from tparafac2.preparing.centring import deviations, largest, means, require_spread, spread_out
 from tparafac2.preparing.transforms import (
