@@ -1,6 +1,7 @@
 import gc
 import gzip
 import os
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -98,13 +99,18 @@ def test_python_objects_are_not_opened(tmp_path):
 
 @pytest.mark.parametrize("name", ["m.nc", "d.nc", "a.npz", "a.npy", "t.csv.gz", "t.parquet"])
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
-def test_truncated_files_end_in_a_sentence(tmp_path, name, share):
+def test_truncated_files_end_in_a_sentence_and_are_closed(tmp_path, name, share):
     path = tmp_path / name
     _write_something(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: max(int(share * len(whole)), 20)])
-    with pytest.raises(ValueError, match=r"damaged, incomplete or of another kind"):
-        describe(path)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ResourceWarning)
+        with pytest.raises(ValueError, match=r"damaged, incomplete or of another kind") as caught:
+            describe(path)
+        del caught  # its traceback would hold what was open
+        gc.collect()
+    assert [one for one in said if one.category is ResourceWarning] == []
 
 
 def test_models_with_flipped_bytes_end_in_a_sentence_and_nothing_else(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tparafac2 as tp
 from tparafac2.io import Selection, describe, read
-from tparafac2.io.conditions import read_condition
+from tparafac2.io.selecting import read_condition
 
 NAMES = {"rows": "land", "columns": "topic", "time": "year", "values": "n"}
 

@@ -1,13 +1,12 @@
 """Files in, preparations, and results out."""
 
 from tparafac2.io import samples as samples
-from tparafac2.io.comparing import compare_models, write_comparison
+from tparafac2.io.comparing import compare_models
 from tparafac2.io.describing import describe
 from tparafac2.io.folders import check_folder
 from tparafac2.io.reading import read
-from tparafac2.io.results import require_figure_kinds, write_results
+from tparafac2.io.results import require_figure_kinds, tidy_tables, write_comparison, write_results
 from tparafac2.io.selecting import Selection
-from tparafac2.io.tables import tidy_tables
 from tparafac2.io.textfiles import TextLayout, text_layout
 from tparafac2.preparing import Preparation, Prepared, undo
 

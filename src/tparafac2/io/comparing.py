@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
-import re
 import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from tparafac2 import __version__
-from tparafac2.io.folders import COMPARISON, check_folder, folder_written_whole
-from tparafac2.io.formulas import write_csv
 from tparafac2.models.checks import check_jobs
 from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.models.fitting import count_jobs
-from tparafac2.result import Kind, notes
+from tparafac2.result import Kind
 from tparafac2.result.agreement import count_same_objective
 from tparafac2.solver import Settings
 from tparafac2.starts import (
@@ -35,7 +29,6 @@ from tparafac2.starts import (
     no_orphans,
     one_of_several,
 )
-from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -193,69 +186,3 @@ def was_interrupted(model: Decomposition) -> bool:
     False
     """
     return any(finding.kind is Kind.INTERRUPTED_STARTS for finding in model.findings_)
-
-
-def write_comparison(
-    models: Mapping[str, Decomposition],
-    table: pd.DataFrame,
-    folder: str | os.PathLike[str],
-    *,
-    about: Mapping[str, Any] | None = None,
-    overwrite: bool = False,
-    words: Words = PYTHON,
-) -> Path:
-    """Keep compared models: a folder with their table, and a file of each for `load`.
-
-    It appears at one stroke, complete or not at all.
-
-    Parameters
-    ----------
-    models : mapping of label to model
-        As they were given to `compare_models`.
-    table : DataFrame
-        What it gave back; models without a line are not kept.
-    folder : path
-        ``comparison.csv``, the table with a further column `file`; the models that it names; and
-        ``log.json`` with what was done.
-    about : mapping, optional
-        Facts for the log: where the data came from, the command.
-    overwrite : bool
-        Replace an existing folder, if it holds nothing but what this package wrote.
-    words : Words
-        What arguments are called in the log; the command line has words of its own.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import tparafac2 as tp
-    >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20).X
-    >>> models = {f"rank {r}": tp.CP(r, n_starts=2, random_state=0) for r in (1, 2)}
-    >>> table = compare_models(models, X)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     folder = write_comparison(models, table, Path(place) / "ranks")
-    ...     sorted(path.name for path in folder.iterdir())
-    ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json']
-    """
-    labels = table["model"].to_list() if len(table.columns) else []
-    files = [f"{place}-{_plain(label)}.nc" for place, label in enumerate(labels, start=1)]
-    kept = {
-        label: {"model": repr(models[label]), "notes": list(notes(models[label].findings_, words))}
-        for label in labels
-    }
-    log = {"tparafac2": __version__, "about": dict(about or {}), "models": kept}
-    with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
-        for label, file in zip(labels, files):
-            models[label].save(unfinished / file)
-        write_csv(table.assign(file=files), unfinished / COMPARISON)
-        (unfinished / "log.json").write_text(json.dumps(log, indent=1, default=str) + "\n", encoding="utf-8")
-    return Path(folder)
-
-
-def _plain(label: str) -> str:
-    """A label as a part of the name of a file, on any system."""
-    return re.sub(r"[^\w.+-]+", "-", label, flags=re.ASCII).strip("-.")[:80] or "model"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tparafac2.data import shown
 from tparafac2.data.labels import SELECTION
 from tparafac2.data.times import times_of_one_kind
+from tparafac2.io.arrays import OBJECTS, arrays_in, holds_model, open_netcdf
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (
     MISSING_VALUES,
@@ -24,8 +25,6 @@ from tparafac2.io.longtables import (
     text_columns,
     told_of,
 )
-from tparafac2.io.netcdf import holds_model, open_netcdf
-from tparafac2.io.numpyfiles import OBJECTS, arrays_in
 from tparafac2.io.reading import read
 from tparafac2.io.selecting import Selection
 from tparafac2.io.textfiles import text_layout
@@ -77,14 +76,11 @@ def describe(
     ending = require_file(source)
     select, names = select or Selection(), {name: one for name, one in names.items() if one is not None}
     if ending in (".nc", ".npy", ".npz"):
-        found = _selected(source, select, names) if select or names else _array(source, ending)
+        plain = _netcdf if ending == ".nc" else _numpy
+        found = _selected(source, select, names) if select or names else plain(source)
     else:
         found = (_parquet if ending == ".parquet" else _text)(source, select, names)
     return {"file": str(source), **found}
-
-
-def _array(source: Path, ending: str) -> dict[str, Any]:
-    return _netcdf(source) if ending == ".nc" else _numpy(source)
 
 
 def _selected(source: Path, select: Selection, names: dict[str, Any]) -> dict[str, Any]:

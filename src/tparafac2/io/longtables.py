@@ -14,11 +14,18 @@ from tparafac2.data import MODES, Table, shown
 from tparafac2.data.lines import as_frame
 from tparafac2.data.table import TableOptions
 from tparafac2.errors import InvalidValue, Told
-from tparafac2.io.conditions import MISSING_TEXTS
 from tparafac2.io.endings import BadFile, blamed_on
-from tparafac2.io.formulas import unguarded
 from tparafac2.io.selecting import Selection
-from tparafac2.io.textfiles import TextLayout, first_short, line_of, opened_text, records, text_layout
+from tparafac2.io.textfiles import (
+    MISSING_TEXTS,
+    TextLayout,
+    first_short,
+    line_of,
+    opened_text,
+    records,
+    text_layout,
+    unguarded,
+)
 from tparafac2.words import Lines
 
 Columns: TypeAlias = Mapping[str, str]

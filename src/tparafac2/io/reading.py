@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 from tparafac2.data import MODES, Table, listed, shown
 from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
 from tparafac2.errors import InvalidValue
+from tparafac2.io.arrays import read_netcdf, read_numpy
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (
     Columns,
@@ -17,8 +18,6 @@ from tparafac2.io.longtables import (
     read_parquet_table,
     read_text_table,
 )
-from tparafac2.io.netcdf import read_netcdf
-from tparafac2.io.numpyfiles import read_numpy
 from tparafac2.io.selecting import Selection, top_columns
 from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
 from tparafac2.words import Part, Setting

@@ -1,10 +1,11 @@
-"""Everything about a fitted model in one folder: model, tables, figures, page and log."""
+"""What was found, in a folder: of one model with tables, figures and page, or of several side by side."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,16 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tparafac2 import __version__
-from tparafac2.io.folders import check_folder, folder_written_whole
-from tparafac2.io.formulas import write_csv
-from tparafac2.io.tables import tidy_tables
+from tparafac2.io.folders import COMPARISON, check_folder, folder_written_whole
+from tparafac2.io.textfiles import write_csv
+from tparafac2.plots.subject import as_result
 from tparafac2.result import notes
 from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tparafac2.models import Decomposition
 
 FIGURE_KINDS = ("png", "pdf", "svg")
+_OURS = ("component", "loading", "weight", "strength", "undetermined")
 
 
 def write_results(
@@ -93,7 +97,18 @@ def _write(
         _draw(model, folder / "figures", kinds)
     told = {name: fact for name, fact in facts.items() if name != "title"}
     write_page(model, folder / "report.html", title=facts.get("title"), about=told, words=words)
-    (folder / "log.json").write_text(json.dumps(_log(model, facts, words), indent=1, default=str) + "\n")
+    result = model.result_
+    done = {
+        "model": repr(model),
+        "random_state": model.random_state,
+        "status": result.status,
+        "objective": result.objective,
+        "explained_variance": result.explained_variance,
+        "observed_share": result.observed_share,
+        "notes": list(notes(result.findings, words)),
+        "findings": [finding.as_dict() for finding in result.findings],
+    }
+    _write_log(folder, facts, done)
 
 
 def require_figure_kinds(kinds: Sequence[str]) -> None:
@@ -122,20 +137,133 @@ def _draw(model: Decomposition, folder: Path, kinds: Sequence[str]) -> None:
             plots.save(axes, folder / f"{name}.{kind}")
 
 
-def _log(model: Decomposition, facts: Mapping[str, Any], words: Words) -> dict[str, Any]:
-    result = model.result_
-    return {
+def write_comparison(
+    models: Mapping[str, Decomposition],
+    table: pd.DataFrame,
+    folder: str | os.PathLike[str],
+    *,
+    about: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    words: Words = PYTHON,
+) -> Path:
+    """Keep compared models: a folder with their table, and a file of each for `load`.
+
+    It appears at one stroke, complete or not at all.
+
+    Parameters
+    ----------
+    models : mapping of label to model
+        As they were given to `compare_models`.
+    table : DataFrame
+        What it gave back; models without a line are not kept.
+    folder : path
+        ``comparison.csv``, the table with a further column `file`; the models that it names; and
+        ``log.json`` with what was done.
+    about : mapping, optional
+        Facts for the log: where the data came from, the command.
+    overwrite : bool
+        Replace an existing folder, if it holds nothing but what this package wrote.
+    words : Words
+        What arguments are called in the log; the command line has words of its own.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tparafac2 as tp
+    >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20).X
+    >>> models = {f"rank {r}": tp.CP(r, n_starts=2, random_state=0) for r in (1, 2)}
+    >>> table = tp.io.compare_models(models, X)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = write_comparison(models, table, Path(place) / "ranks")
+    ...     sorted(path.name for path in folder.iterdir())
+    ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json']
+    """
+    labels = table["model"].to_list() if len(table.columns) else []
+    files = [f"{place}-{_plain(label)}.nc" for place, label in enumerate(labels, start=1)]
+    kept = {
+        label: {"model": repr(models[label]), "notes": list(notes(models[label].findings_, words))}
+        for label in labels
+    }
+    with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
+        for label, file in zip(labels, files):
+            models[label].save(unfinished / file)
+        write_csv(table.assign(file=files), unfinished / COMPARISON)
+        _write_log(unfinished, about or {}, {"models": kept})
+    return Path(folder)
+
+
+def _plain(label: str) -> str:
+    """A label as a part of the name of a file, on any system."""
+    return re.sub(r"[^\w.+-]+", "-", label, flags=re.ASCII).strip("-.")[:80] or "model"
+
+
+def _write_log(folder: Path, about: Mapping[str, Any], done: Mapping[str, Any]) -> None:
+    log = {
         "tparafac2": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "model": repr(model),
-        "random_state": model.random_state,
-        "about": dict(facts),
-        "status": result.status,
-        "objective": result.objective,
-        "explained_variance": result.explained_variance,
-        "observed_share": result.observed_share,
-        "notes": list(notes(result.findings, words)),
-        "findings": [finding.as_dict() for finding in result.findings],
+        "about": dict(about),
+        **done,
     }
+    (folder / "log.json").write_text(json.dumps(log, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
+    """Loadings, patterns and strengths as long tables with the user's labels, one value a line.
+
+    Factors are those for eyes: loadings and patterns of unit length, all size in the strengths. Labels stand
+    under the user's name for them, with "_" appended where a column of ours has that name.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+
+    Returns
+    -------
+    dict of str to DataFrame
+        "loadings", "patterns", "strengths", and the account of the "starts".
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
+    >>> model = tp.CP(rank=2, n_starts=1, random_state=0).fit(data.X)
+    >>> list(tidy_tables(model)["strengths"].columns)
+    ['time', 'component', 'strength', 'undetermined']
+    """
+    import pandas as pd
+
+    result = as_result(model)
+    A, B, C = result.normalised()
+    names = {mode: name + "_" * (name in _OURS) for mode, name in result.labels.names.items()}
+    rows = result.labels.coordinate("rows", len(A))
+    times = result.labels.coordinate("time", len(C))
+    columns = result.labels.columns
+    patterns = []
+    for k, pattern in enumerate(B):
+        J = len(pattern)
+        own = columns if columns is not None and len(columns) == J else np.arange(J)
+        labels = {names["time"]: np.repeat(times[k : k + 1], J), names["columns"]: own}
+        patterns.append(_lines(labels, "weight", pattern))
+    strengths = _lines({names["time"]: times}, "strength", C)
+    return {
+        "loadings": _lines({names["rows"]: rows}, "loading", A),
+        "patterns": pd.concat(patterns, ignore_index=True),
+        "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
+        "starts": result.starts_table(),
+    }
+
+
+def _lines(labels: Mapping[str, Any], what: str, values: Any) -> pd.DataFrame:
+    """One line for each label and component."""
+    import pandas as pd
+
+    n, R = np.shape(values)
+    lines = {name: np.repeat(column, R) for name, column in labels.items()}
+    return pd.DataFrame(lines | {"component": np.tile(np.arange(1, R + 1), n), what: np.ravel(values)})

@@ -1,7 +1,10 @@
-"""Tables in text files: their encoding, what separates their columns, and which line a record is on."""
+"""Tables as text files: encoding, separators and lines; and labels that a spreadsheet would run, guarded."""
+
+from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
@@ -10,14 +13,21 @@ from gzip import GzipFile
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from tparafac2.data import listed, shown
 from tparafac2.io.endings import BadFile, damaged, encoding_of
-from tparafac2.io.formulas import unguarded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
 SHOWN_COLUMNS = 20
+MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+_GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
 
 
 @dataclass(frozen=True)
@@ -181,3 +191,40 @@ def _is_utf8(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def guarded(label: Any) -> Any:
+    """Put an apostrophe before text that a spreadsheet would run, and leave all else as it is.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("-1.5"), guarded(-1.5), guarded("'tis")
+    ("'=1+1", '-1.5', -1.5, "'tis")
+    """
+    runs = isinstance(label, str) and _FORMULA.match(label) and not _NUMBER.fullmatch(label)
+    return f"'{label}" if runs else label
+
+
+def unguarded(text: str) -> str:
+    """Take away what `guarded` put there.
+
+    Examples
+    --------
+    >>> unguarded("'=1+1"), unguarded("'tis"), unguarded(guarded("'=1+1"))
+    ('=1+1', "'tis", "'=1+1")
+    """
+    return text[1:] if _GUARDED.match(text) else text
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table without its index, safe to open in a spreadsheet, and the same when `read` again."""
+    safe = table.rename(columns=guarded)
+    texts = set(map(str, table.columns))
+    for place, (_, column) in enumerate(table.items()):
+        if column.dtype.kind == "O":
+            marks = {label: guarded(label) for label in column.unique()}
+            safe.isetitem(place, [marks.get(label, label) for label in column])
+            texts.update(map(str, marks))
+    # Python leaves a carriage return as it is, and to a reader it begins a new line.
+    quoting = csv.QUOTE_NONNUMERIC if any("\r" in text for text in texts) else csv.QUOTE_MINIMAL
+    safe.to_csv(path, index=False, quoting=quoting)
