@@ -21,7 +21,7 @@ from real_data import incomplete, sparse
 
 import tparafac2 as tp
 from tparafac2.data import take_in
-from tparafac2.models.estimators import TParafac2
+from tparafac2.models import TParafac2
 from tparafac2.penalties import NonNegative, Parafac2, Ridge, TemporalSmoothness
 from tparafac2.solver import Settings, build_problem
 from tparafac2.solver.finish import finish

@@ -31,6 +31,7 @@ ROOMS = (
     "solver",
     "result",
     "starts",
+    "fitting",
     "models",
     "synthetic",
     "plots",

@@ -34,7 +34,7 @@ def test_every_fit_says_which_of_how_many_it_is(X, monkeypatch):
             super().__init__(enabled)
             said.append(self.what)
 
-    monkeypatch.setattr("tparafac2.models.fitting.Progress", Listening)
+    monkeypatch.setattr("tparafac2.fitting.one_fit.Progress", Listening)
     tp.io.compare_models(models(1, 2), X)
     assert said == ["fitting model 1 of 2 (rank 1)", "fitting model 2 of 2 (rank 2)"]
 

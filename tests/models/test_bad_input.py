@@ -9,7 +9,7 @@ import xarray as xr
 import tparafac2 as tp
 from tparafac2.data import memory
 from tparafac2.errors import Told
-from tparafac2.models import fitting
+from tparafac2.fitting import one_fit
 from tparafac2.penalties import NonNegative, Ridge
 
 RNG = np.random.default_rng(0)
@@ -31,7 +31,7 @@ def no_work(monkeypatch):
         raise AssertionError("the solver was asked to work on bad input")
 
     for name in ("run_starts", "compress", "uniform_start", "svd_start"):
-        monkeypatch.setattr(fitting, name, working)
+        monkeypatch.setattr(one_fit, name, working)
 
 
 def refused(kind, sentence, model, X=GOOD, **fit):

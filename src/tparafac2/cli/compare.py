@@ -26,7 +26,7 @@ from tparafac2.cli.options import (
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
-    from tparafac2.models.estimators import Decomposition
+    from tparafac2.models import Decomposition
 
 EXAMPLES = """Examples:
   tparafac2 compare words.csv --rows author --columns word --time year --rank 2,3,4 --jobs -1

@@ -16,7 +16,7 @@ from tparafac2.cli.options import FITTING, Fitting, ModelName, Overwrite, SayJso
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
-    from tparafac2.models.estimators import Decomposition
+    from tparafac2.models import Decomposition
 
 EXAMPLES = """Examples:
   tparafac2 fit words.csv --rows author --columns word --time year --values count --transform log1p --rank 3

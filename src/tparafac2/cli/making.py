@@ -16,7 +16,7 @@ from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
     from tparafac2.io import Preparation, Prepared, Selection
-    from tparafac2.models.estimators import Decomposition
+    from tparafac2.models import Decomposition
 
 _NAMES = ("rows", "columns", "time", "values", "axes")
 

@@ -11,7 +11,7 @@ from tparafac2.experiments.settings import HEADLINE, Method, Setting
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tparafac2.models.estimators import Decomposition
+    from tparafac2.models import Decomposition
     from tparafac2.synthetic import SyntheticData
 
 PLAIN, TIMED = Method("PARAFAC2"), Method("tPARAFAC2", HEADLINE)

@@ -10,12 +10,12 @@ from threadpoolctl import threadpool_limits
 from tparafac2 import __version__
 from tparafac2.experiments.plan import Protocol, Task
 from tparafac2.experiments.records import Record, head
+from tparafac2.fitting import ConvergenceWarning
 from tparafac2.metrics import Definition, match_components
-from tparafac2.models.conventions import ConvergenceWarning
 from tparafac2.synthetic import SyntheticData
 
 if TYPE_CHECKING:
-    from tparafac2.models.estimators import Decomposition
+    from tparafac2.models import Decomposition
 
 _WEAK = 0.01
 

@@ -7,7 +7,7 @@ from tparafac2 import synthetic
 from tparafac2.synthetic.recipe import Size
 
 if TYPE_CHECKING:
-    from tparafac2.models.estimators import Decomposition
+    from tparafac2.models import Decomposition
 
 NOISE = 0.5
 RIDGE = 0.1

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from tparafac2.models.checks import check_jobs
-from tparafac2.models.conventions import ConvergenceWarning
-from tparafac2.models.fitting import count_jobs
+from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs
 from tparafac2.result import Kind
 from tparafac2.result.agreement import count_same_objective
 from tparafac2.solver import Settings
@@ -33,7 +31,7 @@ from tparafac2.starts import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tparafac2.models.estimators import Decomposition
+    from tparafac2.models import Decomposition
     from tparafac2.result import Result
 
 

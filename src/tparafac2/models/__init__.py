@@ -1,8 +1,8 @@
 """The estimators."""
 
-from tparafac2.models.conventions import ConvergenceWarning, NotFittedError
-from tparafac2.models.estimators import CP, MODELS, Decomposition, Parafac2, TemporalCMF, TParafac2
-from tparafac2.models.saved import load
+from tparafac2.fitting import ConvergenceWarning
+from tparafac2.models.base import Decomposition, NotFittedError
+from tparafac2.models.estimators import CP, MODELS, Parafac2, TemporalCMF, TParafac2, load
 
 __all__ = [
     "CP",

@@ -1,274 +1,14 @@
-"""The models: TParafac2, Parafac2, TemporalCMF and CP."""
+"""The models: TParafac2, Parafac2, TemporalCMF and CP, and from a saved file back to one of them."""
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import ClassVar
 
-import numpy as np
-
-from tparafac2.data import FloatArray, Intake, take_in
-from tparafac2.models import fitting, lambdas
-from tparafac2.models.checks import (
-    Size,
-    Sized,
-    check_common,
-    check_rank,
-    require_even_widths,
-    require_slices,
-)
-from tparafac2.models.conventions import Estimator
-from tparafac2.models.model import Model
+from tparafac2.fitting import Sized, require_even_widths
+from tparafac2.models.base import Decomposition
 from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
-from tparafac2.preparing import Prepared, as_prepared
-from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result
-from tparafac2.words import PYTHON, Words
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
-
-# Up to this rank exact updates cost little more per iteration than EM, and they need fewer.
-_MOST_EXACT = 10
-
-
-@dataclass(eq=False, repr=False)
-class Decomposition(Estimator):
-    """What all models share: the fit, and ways to look at its result."""
-
-    rank: int
-    _: KW_ONLY
-    n_starts: int = 10
-    init: Any = "uniform"
-    max_iter: int = 2000
-    tol: float = 1e-8
-    feasibility_tol: float = 1e-5
-    algorithm: str = "fast"
-    penalties_a: Sequence[Penalty] = ()
-    penalties_b: Sequence[Penalty] = ()
-    penalties_c: Sequence[Penalty] = ()
-    missing: str = "auto"
-    bridge: bool = True
-    compress: bool | str = "auto"
-    dtype: str = "float64"
-    random_state: Any = None
-    n_jobs: int = 1
-    progress: bool | None = None
-
-    _flexible_rank: ClassVar[bool] = False
-
-    def fit(
-        self,
-        X: Any,
-        y: None = None,
-        *,
-        dims: Mapping[str, Hashable] | None = None,
-        mask: Any = None,
-        times: Any = None,
-    ) -> Self:
-        """Fit the model to data.
-
-        Parameters
-        ----------
-        X : ndarray (K, I, J), list of K arrays, DataFrames or scipy sparse matrices (I, J), dict of these \
-by time, xarray.DataArray, Table, or Prepared
-            One slice of rows and columns for each time. NaN is missing. DataFrames are matched by their
-            labels, in any order. Sparse slices are never made dense. One long DataFrame is taken as a Table
-            if the names of its columns tell which are rows, columns and time.
-            How data were prepared is kept with the model, for `fitted_values`.
-        y : None
-            Ignored; there for scikit-learn.
-        dims : mapping, optional
-            For a DataArray: which dimension is which, for example
-            ``{"rows": "author", "columns": "word", "time": "year"}``, where the names do not tell.
-        mask : array of bool (K, I, J), optional
-            True where an entry was observed, False where it is missing (as NaN in X is).
-        times : sequence of numbers or dates, or "even", optional
-            When each slice was taken: smoothness weighs changes by the inverse of the gap in time. The labels
-            of X if these are numbers or dates; "even" takes no notice of them. Any order will do.
-
-        Returns
-        -------
-        self
-        """
-        check_common(self)
-        asked = self._asked()
-        preparation = None
-        X = as_prepared(X)
-        if isinstance(X, Prepared):
-            X, preparation = X.data, X.as_dict()
-        intake = take_in(
-            X,
-            dims=dims,
-            dtype=self.dtype,
-            mask=mask,
-            times=times,
-            exact=self._exact(),
-            bridge=bool(self.bridge),
-        )
-        self._check_size(intake.data)
-        plan = fitting.FitPlan(
-            rank=self.rank,
-            settings=fitting.read_settings(
-                self.algorithm,
-                self.max_iter,
-                self.tol,
-                self.feasibility_tol,
-                single=intake.data.dtype == np.float32,
-            ),
-            n_starts=self.n_starts,
-            init=self.init,
-            random_state=self.random_state,
-            n_jobs=fitting.count_jobs(self.n_jobs),
-            compress=self.compress,
-            progress=self.progress,
-            period=self._period(),
-        )
-        about = {
-            "model": type(self).__name__,
-            "parameters": self.get_params(),
-            "preparation": preparation,
-        }
-        model = self._model(asked, intake).on_clock(intake, self._period())
-        self._take(fitting.fit(intake, model, plan, about))
-        return self
-
-    def check_settings(self, shape: tuple[int, int, int] | None = None) -> None:
-        """Refuse settings that cannot be fitted, before any work; `fit` does so itself.
-
-        Parameters
-        ----------
-        shape : tuple (K, I, J), optional
-            Numbers of slices, rows and columns, where they are known, for what depends on them.
-
-        Examples
-        --------
-        >>> import tparafac2 as tp
-        >>> tp.CP(rank=0).check_settings()
-        Traceback (most recent call last):
-        tparafac2.errors.InvalidValue: rank must be at least 1; got 0.
-        """
-        check_common(self)
-        self._asked()
-        if shape is not None:
-            self._check_size(Size(shape))
-
-    def _check_size(self, data: Sized) -> None:
-        check_rank(self.rank, data, flexible=self._flexible_rank)
-        self._check_data(data)
-
-    def _exact(self) -> bool:
-        """Whether missing entries are left out of every sum, instead of being filled in."""
-        return self.missing == "exact" or (
-            self.missing == "auto" and (self.rank <= _MOST_EXACT or not self.bridge)
-        )
-
-    def _period(self) -> float | None:
-        return None
-
-    def _smoothness(self, strength: float, epsilon: float) -> list[Penalty]:
-        """The term on changes in time; none without strength."""
-        epsilon = 0.0 if self.algorithm == "paper" else epsilon
-        return [TemporalSmoothness(strength, epsilon)] if strength else []
-
-    def _asked(self) -> Any:
-        raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
-
-    def _model(self, asked: Any, intake: Intake) -> Model:
-        raise TypeError(f"{type(self).__name__} says nothing of its terms: use one of the models.")
-
-    def _check_data(self, data: Sized) -> None:
-        """Refuse data that this model cannot take."""
-
-    def _take(self, result: Result) -> None:
-        self.result_ = result
-        self.A_ = result.A
-        self.B_ = result.B
-        self.C_ = result.C
-        self.objective_ = result.objective
-        self.explained_variance_ = result.explained_variance
-        self.feasibility_gaps_ = result.feasibility_gaps
-        self.constraint_violations_ = result.constraint_violations
-        self.converged_ = result.converged
-        self.n_iter_ = result.n_iter
-        self.status_ = result.status
-        self.observed_share_ = result.observed_share
-        self.coverage_ = result.coverage
-        self.undetermined_ = result.undetermined_patterns
-
-    @property
-    def findings_(self) -> tuple[Finding, ...]:
-        """What there is to know about the fit, as data."""
-        return self.result_.findings
-
-    @property
-    def notes_(self) -> tuple[str, ...]:
-        """What of it to read, as sentences."""
-        return self.result_.notes
-
-    @property
-    def starts_(self) -> "pd.DataFrame":
-        """One row for each start: objective, iterations, status, agreement with the chosen one."""
-        return self.result_.starts_table()
-
-    @property
-    def trace_(self) -> "pd.DataFrame":
-        """One row for each iteration of the chosen start: seconds, objective, feasibility gaps."""
-        return self.result_.trace_table()
-
-    def reconstruct(self) -> FloatArray | list[FloatArray]:
-        """What the model says the data are, (K, I, J) or a list of (I, J_k)."""
-        return self.result_.reconstruct()  # type: ignore[return-value]
-
-    def fitted_values(self) -> FloatArray | list[FloatArray]:
-        """What the model says the data were before they were prepared; else the same as `reconstruct`.
-
-        After "share" and "clr" these are shares within each row and time: totals were not fitted.
-        """
-        return self.result_.fitted_values()  # type: ignore[return-value]
-
-    def evaluate(self, X: Any, *, mask: Any = None, dims: Mapping[str, Hashable] | None = None) -> Evaluation:
-        """Objective, explained variance and violations once more, from the factors and the data alone.
-
-        Parameters
-        ----------
-        X, mask, dims
-            As in `fit`: the data of the fit, to check it, or others of the same shape.
-
-        Returns
-        -------
-        Evaluation
-        """
-        return self.result_.evaluate(X, mask=mask, dims=dims)
-
-    def patterns_at(self, t: Any) -> "xr.DataArray":
-        """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
-        return self.result_.patterns_at(t)
-
-    def normalised(self) -> NormalisedFactors:
-        """Factors for eyes: unit loadings and patterns, all size in the strengths."""
-        return self.result_.normalised()
-
-    def to_dataset(self) -> "xr.Dataset":
-        """Everything as one labelled xarray.Dataset, with the factors of `normalised`."""
-        return self.result_.to_dataset()
-
-    def summary(self, words: Words = PYTHON) -> str:
-        """Tell in a few lines what was found and how far to trust it."""
-        return self.result_.summary(words)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a netCDF file, for `tparafac2.load`."""
-        self.result_.save(path)
-
-    def _repr_html_(self) -> str:
-        if not self.__sklearn_is_fitted__():
-            from html import escape
-
-            return f"<pre>{escape(repr(self))}</pre>"
-        return self.result_._repr_html_()
+from tparafac2.result import GIVEN_FACTORS, load_result
 
 
 @dataclass(eq=False, repr=False)
@@ -362,6 +102,8 @@ class TParafac2(Decomposition):
     True
     """
 
+    _smooth: ClassVar[bool] = True
+
     smoothness: float | None = None
     _: KW_ONLY
     lambda_a: float | None = None
@@ -370,28 +112,9 @@ class TParafac2(Decomposition):
     epsilon: float = 1e-6
     period: float | None = None
 
-    def _period(self) -> float | None:
-        return None if self.period is None else float(self.period)
-
-    def _asked(self) -> Any:
-        lambdas.require_weight("epsilon", self.epsilon)
-        given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
-        return lambdas.resolve(self.smoothness, given, lambdas.DEFAULT_SMOOTHNESS)
-
-    def _check_data(self, data: Sized) -> None:
-        require_slices(data, "TParafac2")
-        require_even_widths(data, "TParafac2")
-
-    def _model(self, asked: Any, intake: Intake) -> Model:
-        a, b, d = lambdas.weights(asked, intake.data.scale, 3)
-        smooth = self._smoothness(b, self.epsilon)
-        return Model(
-            (
-                [*_ridge(a), *self.penalties_a],
-                [Parafac2Constraint(), *smooth, *self.penalties_b],
-                [*_ridge(d), NonNegative(), *self.penalties_c],
-            )
-        )
+    def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
+        a, b, d = lambdas
+        return _ridge(a), [Parafac2Constraint(), *_smoothness(self, b)], [*_ridge(d), NonNegative()]
 
 
 @dataclass(eq=False, repr=False)
@@ -425,23 +148,13 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
     lambda_b: float | None = None
     lambda_d: float | None = None
 
-    def _asked(self) -> Any:
-        given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
-        return lambdas.resolve(None, given, None)
-
     def _check_data(self, data: Sized) -> None:
         if self.penalties_b:
             require_even_widths(data, "A further term on the patterns")
 
-    def _model(self, asked: Any, intake: Intake) -> Model:
-        a, b, d = lambdas.weights(asked, intake.data.scale, 3)
-        return Model(
-            (
-                [*_ridge(a), *self.penalties_a],
-                [Parafac2Constraint(), *_ridge(b), *self.penalties_b],
-                [*_ridge(d), NonNegative(), *self.penalties_c],
-            )
-        )
+    def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
+        a, b, d = lambdas
+        return _ridge(a), [Parafac2Constraint(), *_ridge(b)], [*_ridge(d), NonNegative()]
 
 
 @dataclass(eq=False, repr=False)
@@ -475,6 +188,10 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
     (True, True)
     """
 
+    _lambdas: ClassVar[tuple[str, ...]] = ("lambda_a", "lambda_b")
+    _smooth: ClassVar[bool] = True
+    _fixed_strengths: ClassVar[bool] = True
+
     smoothness: float | None = None
     _: KW_ONLY
     lambda_a: float | None = None
@@ -483,27 +200,16 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
     epsilon: float = 1e-6
     period: float | None = None
 
-    def _period(self) -> float | None:
-        return None if self.period is None else float(self.period)
-
-    def _asked(self) -> Any:
-        lambdas.require_weight("epsilon", self.epsilon)
+    def _asked(self) -> float | tuple[float, ...] | None:
+        asked = super()._asked()
         if len(self.penalties_c):
             raise ValueError("TemporalCMF has no strengths to penalise: leave penalties_c empty.")
-        given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b}
-        return lambdas.resolve(self.smoothness, given, lambdas.DEFAULT_SMOOTHNESS)
+        return asked
 
-    def _check_data(self, data: Sized) -> None:
-        require_slices(data, "TemporalCMF")
-        require_even_widths(data, "TemporalCMF")
-
-    def _model(self, asked: Any, intake: Intake) -> Model:
-        a, b = lambdas.weights(asked, intake.data.scale, 2)
+    def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
+        a, b = lambdas
         sign = [NonNegative()] if self.nonnegative_rows else []
-        smooth = self._smoothness(b, self.epsilon)
-        return Model(
-            ([*_ridge(a), *sign, *self.penalties_a], [*smooth, *self.penalties_b], []), fixed_strengths=True
-        )
+        return [*_ridge(a), *sign], _smoothness(self, b), []
 
 
 @dataclass(eq=False, repr=False)
@@ -548,30 +254,67 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
     lambda_b: float | None = None
     lambda_d: float | None = None
 
-    def _asked(self) -> Any:
-        given = {"lambda_a": self.lambda_a, "lambda_b": self.lambda_b, "lambda_d": self.lambda_d}
-        return lambdas.resolve(None, given, None)
-
     def _check_data(self, data: Sized) -> None:
         require_even_widths(data, "CP")
 
-    def _model(self, asked: Any, intake: Intake) -> Model:
-        a, b, d = lambdas.weights(asked, intake.data.scale, 3)
+    def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
+        a, b, d = lambdas
         sign = [NonNegative()] if self.nonnegative_strengths else []
-        return Model(
-            (
-                [*_ridge(a), *self.penalties_a],
-                # All K slices are the same pattern, which is to be penalised once.
-                [Static(), *_ridge(b / intake.data.shape[0]), *self.penalties_b],
-                [*_ridge(d), *sign, *self.penalties_c],
-            )
-        )
+        # All slices are the same pattern, which is to be penalised once.
+        return _ridge(a), [Static(), *_ridge(b / n_times)], [*_ridge(d), *sign]
 
 
 def _ridge(weight: float) -> list[Penalty]:
     return [Ridge(weight)] if weight else []
 
 
+def _smoothness(model: TParafac2 | TemporalCMF, strength: float) -> list[Penalty]:
+    """The term on changes in time; none without strength."""
+    epsilon = 0.0 if model.algorithm == "paper" else model.epsilon
+    return [TemporalSmoothness(strength, epsilon)] if strength else []
+
+
 MODELS: dict[str, type[Decomposition]] = {
     model.__name__: model for model in (TParafac2, Parafac2, TemporalCMF, CP)
 }
+
+
+def load(path: str | os.PathLike[str]) -> Decomposition:
+    """Read a fitted model.
+
+    Parameters
+    ----------
+    path : path
+        A file written by `save`.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved, fitted, with its parameters. Where `init` was given as factors, it is now
+        the fitted ones: another fit goes on from there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
+    >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(pathlib.Path(folder) / "model.nc")
+    ...     again = tp.load(pathlib.Path(folder) / "model.nc")
+    >>> again, bool((again.B_ == model.B_).all())
+    (CP(rank=2, n_starts=2, random_state=0), True)
+    """
+    result = load_result(path)
+    if result.model not in MODELS:
+        raise ValueError(
+            f"{os.fspath(path)} holds a {result.model!r}, which this version does not know: upgrade."
+        )
+    kind = MODELS[result.model]
+    known = kind._parameter_names()
+    parameters = {name: value for name, value in result.parameters.items() if name in known}
+    if parameters.get("init") == GIVEN_FACTORS:  # the file has the end of that way, not its beginning
+        parameters["init"] = (result.A, result.B, result.C)
+    model = kind(**parameters)
+    model._take(result)
+    return model

@@ -6,6 +6,7 @@ from tparafac2.result.files import load_result
 from tparafac2.result.findings import ENDINGS, Finding, Kind, Severity, static, vanished
 from tparafac2.result.method import Method
 from tparafac2.result.observation import Clock, strengths, weak
+from tparafac2.result.parameters import GIVEN_FACTORS
 from tparafac2.result.record import NormalisedFactors, Result
 from tparafac2.result.terms import LostTerm, Terms
 from tparafac2.result.wording import notes, sentence

@@ -1,6 +1,8 @@
 """Parameters are checked at the door, before any work."""
 
 import math
+import os
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol
 
@@ -32,25 +34,26 @@ class Size(NamedTuple):
     widths: tuple[int, ...] | None = None
 
 
-def check_common(estimator: Any) -> None:
-    """Check the parameters that all models share."""
+def check_common(given: Mapping[str, Any]) -> None:
+    """Check the parameters that all models share, and those of some models that need no data."""
     for name, least in (("rank", 1), ("n_starts", 1), ("max_iter", 1)):
-        require_integer(name, getattr(estimator, name), least)
+        require_integer(name, given[name], least)
     for name in ("tol", "feasibility_tol"):
-        require_tolerance(name, getattr(estimator, name))
-    require_choice("algorithm", estimator.algorithm, "'fast' or 'paper'", ("fast", "paper"))
-    require_choice("missing", estimator.missing, "'auto', 'em' or 'exact'", ("auto", "em", "exact"))
+        require_number(name, given[name])
+    require_choice("algorithm", given["algorithm"], "'fast' or 'paper'", ("fast", "paper"))
+    require_choice("missing", given["missing"], "'auto', 'em' or 'exact'", ("auto", "em", "exact"))
     for name in ("bridge", "nonnegative_rows", "nonnegative_strengths"):
-        require_flag(name, getattr(estimator, name, True))
-    if not (isinstance(estimator.compress, str) and estimator.compress == "auto"):
-        require_flag("compress", estimator.compress)
-    if estimator.progress is not None:
-        require_flag("progress", estimator.progress)
-    require_period(getattr(estimator, "period", None))
-    require_seed(estimator.random_state)
-    check_jobs(estimator.n_jobs)
+        require_flag(name, given.get(name, True))
+    if not (isinstance(given["compress"], str) and given["compress"] == "auto"):
+        require_flag("compress", given["compress"])
+    if given["progress"] is not None:
+        require_flag("progress", given["progress"])
+    if given.get("period") is not None:
+        require_number("period", given["period"], "positive and finite", units=", in the units of the times")
+    require_seed(given["random_state"])
+    check_jobs(given["n_jobs"])
     for name in ("penalties_a", "penalties_b", "penalties_c"):
-        require_penalties(name, getattr(estimator, name))
+        require_penalties(name, given[name])
 
 
 def told(value: Any) -> str:
@@ -63,14 +66,6 @@ def told(value: Any) -> str:
     """
     text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-def as_number(value: Real) -> float:
-    """A number as it is computed with; infinite if it is too large for that."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 def require_choice(name: str, value: Any, listed: str, allowed: tuple[str, ...]) -> None:
@@ -87,30 +82,28 @@ def require_integer(name: str, value: Any, least: int) -> None:
         raise InvalidValue(Argument(name), f" must be at least {least}; got {value}.", received=value)
 
 
-def require_tolerance(name: str, value: Any) -> None:
-    """Refuse what is not a finite number, at least 0."""
+def require_number(name: str, value: Any, asked: str = "finite and at least 0", units: str = "") -> float:
+    """Give a number; refuse what is not finite, or negative, or zero where a positive number is asked for.
+
+    Examples
+    --------
+    >>> require_number("tol", 1)
+    1.0
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidType(Argument(name), f" must be a number; got {told(value)}.", received=value)
-    if not (math.isfinite(number := as_number(value)) and number >= 0):
-        raise InvalidValue(
-            Argument(name), f" must be finite and at least 0; got {told(value)}.", received=value
-        )
+        raise InvalidType(Argument(name), f" must be a number{units}; got {told(value)}.", received=value)
+    number = _as_number(value)
+    if not (math.isfinite(number) and (number > 0 or (number == 0 and "positive" not in asked))):
+        raise InvalidValue(Argument(name), f" must be {asked}; got {told(value)}.", received=value)
+    return number
 
 
-def require_period(value: Any) -> None:
-    """Refuse what is not a positive number; None is no period."""
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidType(
-            Argument("period"),
-            f" must be a number, in the units of the times; got {told(value)}.",
-            received=value,
-        )
-    if not (math.isfinite(number := as_number(value)) and number > 0):
-        raise InvalidValue(
-            Argument("period"), f" must be positive and finite; got {told(value)}.", received=value
-        )
+def _as_number(value: Real) -> float:
+    """A number as it is computed with; infinite if it is too large for that."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def require_flag(name: str, value: Any) -> None:
@@ -187,3 +180,8 @@ def check_jobs(n_jobs: Any) -> None:
             f" must be a positive whole number, or -1 for all cores; got {told(n_jobs)}.",
             received=n_jobs,
         )
+
+
+def count_jobs(n_jobs: int) -> int:
+    """Number of processes; negative counts from the number of cores, as in joblib."""
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

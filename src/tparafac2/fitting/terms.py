@@ -1,11 +1,13 @@
-"""From the one knob, or the paper's lambdas, to the weights of the norm penalties."""
+"""From the one knob, or the paper's lambdas, to the terms that are minimised."""
 
-import math
-from numbers import Real
+from dataclasses import replace
 from typing import Any
 
-from tparafac2.errors import InvalidType, InvalidValue
-from tparafac2.models.checks import as_number, told
+from tparafac2.data import Intake
+from tparafac2.errors import InvalidValue
+from tparafac2.fitting.checks import require_number
+from tparafac2.penalties import on_clock
+from tparafac2.result import Terms
 from tparafac2.words import Advice, Argument
 
 DEFAULT_SMOOTHNESS = 1e-3
@@ -13,13 +15,7 @@ DEFAULT_SMOOTHNESS = 1e-3
 
 def require_weight(name: str, value: Any) -> float:
     """Check that a penalty weight is a finite number, not negative."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidType(Argument(name), f" must be a number; got {told(value)}.", received=value)
-    if not (math.isfinite(as_number(value)) and as_number(value) >= 0):
-        raise InvalidValue(
-            Argument(name), f" must be finite and not negative; got {told(value)}.", received=value
-        )
-    return float(value)
+    return require_number(name, value, "finite and not negative")
 
 
 def resolve(
@@ -53,8 +49,8 @@ def resolve(
                 f"smoothness and {', '.join(present)} were both given: smoothness sets all lambdas at once. "
                 f"Give either smoothness or {names}."
             )
-        smoothness = require_weight("smoothness", smoothness)
-        if smoothness == 0:
+        knob = require_weight("smoothness", smoothness)
+        if knob == 0:
             raise InvalidValue(
                 Argument("smoothness"),
                 " must be positive; for a model without smoothness use ",
@@ -62,7 +58,7 @@ def resolve(
                 ".",
                 received=smoothness,
             )
-        return float(smoothness)
+        return knob
     if not present:
         return default
     if len(present) < len(given):
@@ -96,3 +92,29 @@ def weights(asked: float | tuple[float, ...] | None, scale: float, n: int) -> tu
     if isinstance(asked, tuple):
         return asked
     return (asked * scale ** (2 - 2 / n),) * n
+
+
+def on_their_clock(terms: Terms, intake: Intake, period: float | None) -> Terms:
+    """The terms for slices that were taken when these were."""
+    if intake.times is None and period is None:
+        return terms
+    times = intake.clock[list(intake.order)]
+    B, C = (tuple(on_clock(mode, times, period)) for mode in (terms.B, terms.C))
+    return replace(terms, B=B, C=C)
+
+
+def require_scale_fixed(terms: Terms) -> None:
+    """Refuse norm penalties on some factors only: scale would flee to the others, and nothing be minimal."""
+    modes = {"a": terms.A, "b": terms.B} | ({} if terms.fixed_strengths else {"c": terms.C})
+    penalised = {mode: any(term.degree == 2 for term in those) for mode, those in modes.items()}
+    free = [
+        mode
+        for mode, those in modes.items()
+        if not penalised[mode] and all(term.degree is not None for term in those)
+    ]
+    if free and any(penalised.values()):
+        names = " and ".join(f"penalties_{mode}" for mode in free)
+        raise ValueError(
+            "A norm penalty on some factors only: scale would flee to the others, and there is no minimum. "
+            f"Give every factor one (here {names} too, for example [Ridge(0.1)]), or none."
+        )

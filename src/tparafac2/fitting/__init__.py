@@ -1,0 +1,14 @@
+"""From terms and data to a result, for every model and whoever else fits."""
+
+from tparafac2.fitting.checks import (
+    Size,
+    Sized,
+    check_common,
+    check_jobs,
+    check_rank,
+    count_jobs,
+    require_even_widths,
+    require_slices,
+)
+from tparafac2.fitting.one_fit import ConvergenceWarning, FitPlan, fit
+from tparafac2.fitting.terms import DEFAULT_SMOOTHNESS, on_their_clock, require_weight, resolve, weights

@@ -1,0 +1,271 @@
+"""From terms and data to a result: the way every fit takes."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from tparafac2 import __version__
+from tparafac2.data import (
+    Compressed,
+    Intake,
+    SliceData,
+    compress,
+    compressed_shape,
+    follows_model,
+    is_complete,
+    present_columns,
+    require_memory,
+)
+from tparafac2.errors import InvalidValue
+from tparafac2.fitting.checks import count_jobs
+from tparafac2.fitting.memory import needed_bytes
+from tparafac2.fitting.packing import pack
+from tparafac2.fitting.terms import require_scale_fixed
+from tparafac2.penalties import Quadratic, asks_for, can_rotate
+from tparafac2.result import ENDINGS, GIVEN_FACTORS, Finding, Kind, Method, Result, Terms, sentence
+from tparafac2.solver import Problem, Settings, Start, build_problem
+from tparafac2.starts import (
+    Progress,
+    child_seeds,
+    choose,
+    fit_size,
+    in_units,
+    prepare,
+    read_factors,
+    run_starts,
+    svd_start,
+    uniform_start,
+)
+from tparafac2.words import PYTHON, Advice, Argument, Words
+
+# Sizes of data for which factors of size one are a start; beyond them, products of the three would overflow.
+_PLAIN = {np.dtype(np.float64): (1e-30, 1e30), np.dtype(np.float32): (1e-12, 1e12)}
+
+_SINGLE_TOL = 1e-5
+
+# Weight of a penalty, where data have norm one, beyond which numbers might overflow.
+_HEAVIEST = 1e30
+
+
+class ConvergenceWarning(UserWarning):
+    """The chosen run did not end as it should; the message says why and what to do.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        The same as data.
+    """
+
+    def __init__(self, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(findings)
+        self.findings = tuple(findings)
+
+    def told(self, words: Words) -> str:
+        """Give the message in other words than those of Python."""
+        return " ".join(sentence(finding, words) for finding in self.findings)
+
+    def __str__(self) -> str:
+        return self.told(PYTHON)
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """How it is to be fitted; the names are those that the models have for it."""
+
+    rank: int
+    algorithm: str = "fast"
+    max_iter: int = 2000
+    tol: float = 1e-8
+    feasibility_tol: float = 1e-5
+    n_starts: int = 10
+    init: Any = "uniform"
+    random_state: Any = None
+    n_jobs: int = 1
+    compress: bool | str = "auto"
+    progress: bool | None = None
+    period: float | None = None
+
+    def settings(self, dtype: np.dtype[Any]) -> Settings:
+        """How the solver is to work on data of this type."""
+        # In single precision rounding alone moves the objective by more than a smaller tolerance.
+        tol = max(self.tol, _SINGLE_TOL) if self.tol and dtype == np.float32 else self.tol
+        make = Settings.paper if self.algorithm == "paper" else Settings
+        return make(max_iter=self.max_iter, tol=tol, feasibility_tol=self.feasibility_tol)
+
+
+def fit(intake: Intake, terms: Terms, plan: FitPlan, about: Mapping[str, Any]) -> Result:
+    """Minimise the squared error plus the terms.
+
+    Parameters
+    ----------
+    intake : Intake
+        The data.
+    terms : Terms
+        On the clock of the data.
+    plan : FitPlan
+    about : mapping
+        `model` (a name), `parameters` and `preparation`, for the record.
+
+    Returns
+    -------
+    Result
+    """
+    data = intake.data
+    settings = plan.settings(data.dtype)
+    require_scale_fixed(terms)
+    given = _given_starts(plan, intake)
+    _require_memory(_problem(data, terms, plan.rank, settings), terms, plan)
+    compressed = _compress(data, terms, plan)
+    problem = _problem(compressed.data, terms, plan.rank, settings)
+    _require_weights(problem)
+    _require_lasting_columns(problem)
+    begun = _drawn(data, plan, problem, settings) if given is None else _given(given, problem)
+    signed = not asks_for(terms.A, "nonnegative"), not asks_for(terms.C, "nonnegative")
+    starts = [prepare(start, data, compressed, signed=signed) for start in begun]
+    progress = Progress(plan.progress)
+    try:
+        runs = run_starts(problem, starts, settings, count_jobs(plan.n_jobs), progress)
+    finally:
+        progress.close()
+    choice = choose(runs, settings, fixed_strengths=terms.fixed_strengths)
+    method = _method(plan, settings, data, compressed, len(runs))
+    about = {**about, "period": plan.period, "method": method, "version": __version__}
+    result = pack(intake, terms, problem, compressed, runs[choice.chosen], choice, about)
+    _warn(result)
+    return result
+
+
+def _problem(data: SliceData, terms: Terms, rank: int, settings: Settings) -> Problem:
+    return build_problem(
+        data,
+        rank,
+        (terms.A, terms.B, terms.C),
+        fixed_strengths=terms.fixed_strengths,
+        absorb=settings.absorb,
+    )
+
+
+def _require_memory(problem: Problem, terms: Terms, plan: FitPlan) -> None:
+    data = problem.data
+    smaller = compressed_shape(data, plan.rank, **_compressible(terms)) if plan.compress else data.shape
+    require_memory(
+        needed_bytes(problem, smaller, plan.n_starts, count_jobs(plan.n_jobs)),
+        f"Fitting {plan.n_starts} starts of rank {plan.rank} to data of this size",
+        (
+            "Fewer starts (",
+            Argument("n_starts"),
+            "), processes (",
+            Argument("n_jobs"),
+            ") or components (",
+            Argument("rank"),
+            ") need less, too.",
+        ),
+    )
+
+
+def _require_weights(problem: Problem) -> None:
+    """Refuse penalties beside which data are nothing, also to a computer."""
+    for name, terms in (("loadings", problem.a), ("patterns", problem.b), ("strengths", problem.c)):
+        if not terms.heaviest <= _HEAVIEST:
+            raise InvalidValue(
+                f"a penalty on the {name} weighs {terms.heaviest:.0e} beside data of norm "
+                f"{problem.data.scale:.3g}, where 1 would leave nothing: lower ",
+                Argument("smoothness"),
+                Advice(
+                    "or_the_lambdas",
+                    ", or the lambdas. Only the product of the lambdas matters, so that one may be lowered "
+                    "and another raised.",
+                ),
+            )
+
+
+def _require_lasting_columns(problem: Problem) -> None:
+    """Refuse columns that come and go where smoothness has an auxiliary, which would bridge them."""
+    comes_and_goes = present_columns(problem.data) is not None
+    if comes_and_goes and any(isinstance(term.penalty, Quadratic) for term in problem.b.splits):
+        raise ValueError(
+            "columns that come and go (bridge=False) are not for the smoothness of algorithm='paper', which "
+            "knows no such columns: use algorithm='fast', or bridge=True."
+        )
+
+
+def _given_starts(plan: FitPlan, intake: Intake) -> list[Start] | None:
+    """Factors given by the user, checked before any work; None where starts are drawn."""
+    if isinstance(plan.init, str):
+        if plan.init not in ("uniform", "svd"):
+            raise ValueError(
+                f"init must be 'uniform', 'svd', a tuple (A, B, C) or a list of these; got {plan.init!r}."
+            )
+        return None
+    several = plan.init if isinstance(plan.init, list) else [plan.init]
+    if not several:
+        raise ValueError("init is an empty list: give at least one tuple (A, B, C), or 'uniform'.")
+    shape = (intake.n_times, *intake.data.shape[1:])
+    starts = [read_factors(factors, shape, plan.rank) for factors in several]
+    seen = list(intake.order)
+    return [start._replace(B=start.B[seen], C=start.C[seen]) for start in starts]
+
+
+def _compressible(terms: Terms) -> dict[str, bool]:
+    return {"columns": can_rotate(terms.B, 1), "rows": can_rotate(terms.A, 0)}
+
+
+def _compress(data: SliceData, terms: Terms, plan: FitPlan) -> Compressed:
+    if plan.compress is True and not is_complete(data):
+        raise ValueError(
+            "compress=True is not possible with missing entries: every entry would depend on all of its row. "
+            "Leave it at 'auto', which compresses where that is possible."
+        )
+    if not plan.compress:
+        return Compressed(data)
+    return compress(data, plan.rank, **_compressible(terms))
+
+
+def _given(starts: list[Start], problem: Problem) -> Iterator[Start]:
+    return (in_units(start, problem.unit, fixed_strengths=problem.fixed_strengths) for start in starts)
+
+
+def _drawn(data: SliceData, plan: FitPlan, problem: Problem, settings: Settings) -> Iterator[Start]:
+    """The starts one by one: before they are compressed, there is no room for all of them."""
+    smallest, largest = _PLAIN[data.dtype]
+    for i, seed in enumerate(child_seeds(plan.random_state, plan.n_starts)):
+        drawn = plan.init == "uniform" or i > 0
+        start = uniform_start(seed, data.shape, plan.rank) if drawn else svd_start(data, plan.rank)
+        if problem.fixed_strengths:
+            start = start._replace(C=np.ones_like(start.C))
+        if settings.balance or not smallest < data.scale < largest:
+            start = fit_size(start, fixed_strengths=problem.fixed_strengths)
+        else:  # the paper's starts have the size they are drawn with, in the user's units
+            C = start.C if problem.fixed_strengths else start.C / problem.unit
+            start = Start(start.A / problem.unit, start.B / problem.unit, C)
+        yield start
+
+
+def _method(
+    plan: FitPlan, settings: Settings, data: SliceData, compressed: Compressed, n_starts: int
+) -> Method:
+    rows, columns = compressed.row_basis, compressed.column_basis
+    return Method(
+        algorithm=plan.algorithm,
+        settings=asdict(settings),
+        missing="complete" if is_complete(data) else "em" if follows_model(data) else "exact",
+        compressed_rows=None if rows is None else rows.shape[1],
+        compressed_columns=None if columns is None else columns.shape[1],
+        dtype=data.dtype.name,
+        n_starts=n_starts,
+        init=plan.init if isinstance(plan.init, str) else GIVEN_FACTORS,
+        seed=int(plan.random_state) if isinstance(plan.random_state, Integral) else None,
+    )
+
+
+def _warn(result: Result) -> None:
+    """Warn where the chosen run is not sound; the user's own interruption needs no warning."""
+    kinds = {finding.kind for finding in result.findings}
+    if Kind.NO_SOUND_START in kinds:
+        told = {Kind.NO_SOUND_START, Kind.DEGENERATE, *ENDINGS.values()} - {Kind.CONVERGED}
+        why = [finding for finding in result.findings if finding.kind in told]
+        warnings.warn(ConvergenceWarning(why), stacklevel=4)

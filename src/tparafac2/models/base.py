@@ -1,0 +1,361 @@
+"""What all models share: scikit-learn's conventions, the fit, and ways to look at its result.
+
+The conventions do without scikit-learn's import, which takes longer than most fits.
+"""
+
+import inspect
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from tparafac2.data import FloatArray, Intake, take_in
+from tparafac2.fitting import (
+    DEFAULT_SMOOTHNESS,
+    FitPlan,
+    Size,
+    Sized,
+    check_common,
+    check_rank,
+    fit,
+    on_their_clock,
+    require_even_widths,
+    require_slices,
+    require_weight,
+    resolve,
+    weights,
+)
+from tparafac2.penalties import Penalty
+from tparafac2.preparing import Prepared, as_prepared
+from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
+from tparafac2.words import PYTHON, Words
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+# Up to this rank exact updates cost little more per iteration than EM, and they need fewer.
+_MOST_EXACT = 10
+
+
+class NotFittedError(ValueError, AttributeError):
+    """A result was asked for before the fit.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> tp.CP(2).A_
+    Traceback (most recent call last):
+    ...
+    tparafac2.models.base.NotFittedError: This CP is not fitted yet: call fit(X) before A_.
+    """
+
+
+class Estimator:
+    """Parameters in the constructor, results in attributes that end in an underscore."""
+
+    result_: Result
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        signature = inspect.signature(cls.__init__)
+        return [name for name in signature.parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Constructor parameters and their values.
+
+        Parameters
+        ----------
+        deep : bool
+            Accepted for scikit-learn; there are no nested estimators.
+
+        Returns
+        -------
+        dict
+        """
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change constructor parameters.
+
+        Parameters
+        ----------
+        **parameters
+            New values by name.
+
+        Returns
+        -------
+        self
+        """
+        known = self._parameter_names()
+        for name, value in parameters.items():
+            if name not in known:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = [
+            f"{name}={value!r:.60}"
+            for name, value in self.get_params().items()
+            if defaults[name].default is inspect.Parameter.empty or not _same(value, defaults[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __getattr__(self, name: str) -> Any:
+        # Only reached where the attribute does not exist.
+        if name.endswith("_") and not name.startswith("_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit(X) before {name}.")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "result_" in vars(self)
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(value == default))
+
+
+@dataclass(eq=False, repr=False)
+class Decomposition(Estimator):
+    """What all models share: the fit, and ways to look at its result."""
+
+    rank: int
+    _: KW_ONLY
+    n_starts: int = 10
+    init: Any = "uniform"
+    max_iter: int = 2000
+    tol: float = 1e-8
+    feasibility_tol: float = 1e-5
+    algorithm: str = "fast"
+    penalties_a: Sequence[Penalty] = ()
+    penalties_b: Sequence[Penalty] = ()
+    penalties_c: Sequence[Penalty] = ()
+    missing: str = "auto"
+    bridge: bool = True
+    compress: bool | str = "auto"
+    dtype: str = "float64"
+    random_state: Any = None
+    n_jobs: int = 1
+    progress: bool | None = None
+
+    _lambdas: ClassVar[tuple[str, ...]] = ("lambda_a", "lambda_b", "lambda_d")
+    _smooth: ClassVar[bool] = False
+    _flexible_rank: ClassVar[bool] = False
+    _fixed_strengths: ClassVar[bool] = False
+
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        dims: Mapping[str, Hashable] | None = None,
+        mask: Any = None,
+        times: Any = None,
+    ) -> Self:
+        """Fit the model to data.
+
+        Parameters
+        ----------
+        X : ndarray (K, I, J), list of K arrays, DataFrames or scipy sparse matrices (I, J), dict of these \
+by time, xarray.DataArray, Table, or Prepared
+            One slice of rows and columns for each time. NaN is missing. DataFrames are matched by their
+            labels, in any order. Sparse slices are never made dense. One long DataFrame is taken as a Table
+            if the names of its columns tell which are rows, columns and time.
+            How data were prepared is kept with the model, for `fitted_values`.
+        y : None
+            Ignored; there for scikit-learn.
+        dims : mapping, optional
+            For a DataArray: which dimension is which, for example
+            ``{"rows": "author", "columns": "word", "time": "year"}``, where the names do not tell.
+        mask : array of bool (K, I, J), optional
+            True where an entry was observed, False where it is missing (as NaN in X is).
+        times : sequence of numbers or dates, or "even", optional
+            When each slice was taken: smoothness weighs changes by the inverse of the gap in time. The labels
+            of X if these are numbers or dates; "even" takes no notice of them. Any order will do.
+
+        Returns
+        -------
+        self
+        """
+        asked = self._asked()
+        preparation = None
+        X = as_prepared(X)
+        if isinstance(X, Prepared):
+            X, preparation = X.data, X.as_dict()
+        intake = take_in(
+            X,
+            dims=dims,
+            dtype=self.dtype,
+            mask=mask,
+            times=times,
+            exact=self._exact(),
+            bridge=bool(self.bridge),
+        )
+        self._check_size(intake.data)
+        plan = self._plan()
+        terms = on_their_clock(self._resolved(asked, intake), intake, plan.period)
+        about = {"model": type(self).__name__, "parameters": self.get_params(), "preparation": preparation}
+        self._take(fit(intake, terms, plan, about))
+        return self
+
+    def check_settings(self, shape: tuple[int, int, int] | None = None) -> None:
+        """Refuse settings that cannot be fitted, before any work; `fit` does so itself.
+
+        Parameters
+        ----------
+        shape : tuple (K, I, J), optional
+            Numbers of slices, rows and columns, where they are known, for what depends on them.
+
+        Examples
+        --------
+        >>> import tparafac2 as tp
+        >>> tp.CP(rank=0).check_settings()
+        Traceback (most recent call last):
+        tparafac2.errors.InvalidValue: rank must be at least 1; got 0.
+        """
+        self._asked()
+        if shape is not None:
+            self._check_size(Size(shape))
+
+    def _check_size(self, data: Sized) -> None:
+        check_rank(self.rank, data, flexible=self._flexible_rank)
+        self._check_data(data)
+
+    def _check_data(self, data: Sized) -> None:
+        """Refuse data that this model cannot take."""
+        if self._smooth:
+            require_slices(data, type(self).__name__)
+            require_even_widths(data, type(self).__name__)
+
+    def _exact(self) -> bool:
+        """Whether missing entries are left out of every sum, instead of being filled in."""
+        return self.missing == "exact" or (
+            self.missing == "auto" and (self.rank <= _MOST_EXACT or not self.bridge)
+        )
+
+    def _plan(self) -> FitPlan:
+        given = self.get_params()
+        period = given.get("period")
+        plan: dict[str, Any] = {field.name: given.get(field.name) for field in fields(FitPlan)}
+        return FitPlan(**(plan | {"period": None if period is None else float(period)}))
+
+    def _asked(self) -> float | tuple[float, ...] | None:
+        """Check the parameters, and tell the smoothness or the lambdas."""
+        given = self.get_params()
+        check_common(given)
+        if self._smooth:
+            require_weight("epsilon", given["epsilon"])
+        lambdas = {name: given[name] for name in self._lambdas}
+        return resolve(given.get("smoothness"), lambdas, DEFAULT_SMOOTHNESS if self._smooth else None)
+
+    def _resolved(self, asked: float | tuple[float, ...] | None, intake: Intake) -> Terms:
+        scale = intake.data.scale
+        A, B, C = self._own_terms(weights(asked, scale, len(self._lambdas)), intake.data.shape[0])
+        return Terms(
+            A=(*A, *self.penalties_a),
+            B=(*B, *self.penalties_b),
+            C=(*C, *self.penalties_c),
+            scale=scale,
+            fixed_strengths=self._fixed_strengths,
+        )
+
+    def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
+        """The terms that make this model what it is, on A, B and C."""
+        raise NotImplementedError
+
+    def _take(self, result: Result) -> None:
+        self.result_ = result
+        self.A_ = result.A
+        self.B_ = result.B
+        self.C_ = result.C
+        self.objective_ = result.objective
+        self.explained_variance_ = result.explained_variance
+        self.feasibility_gaps_ = result.feasibility_gaps
+        self.constraint_violations_ = result.constraint_violations
+        self.converged_ = result.converged
+        self.n_iter_ = result.n_iter
+        self.status_ = result.status
+        self.observed_share_ = result.observed_share
+        self.coverage_ = result.coverage
+        self.undetermined_ = result.undetermined_patterns
+
+    @property
+    def findings_(self) -> tuple[Finding, ...]:
+        """What there is to know about the fit, as data."""
+        return self.result_.findings
+
+    @property
+    def notes_(self) -> tuple[str, ...]:
+        """What of it to read, as sentences."""
+        return self.result_.notes
+
+    @property
+    def starts_(self) -> "pd.DataFrame":
+        """One row for each start: objective, iterations, status, agreement with the chosen one."""
+        return self.result_.starts_table()
+
+    @property
+    def trace_(self) -> "pd.DataFrame":
+        """One row for each iteration of the chosen start: seconds, objective, feasibility gaps."""
+        return self.result_.trace_table()
+
+    def reconstruct(self) -> FloatArray | list[FloatArray]:
+        """What the model says the data are, (K, I, J) or a list of (I, J_k)."""
+        return self.result_.reconstruct()  # type: ignore[return-value]
+
+    def fitted_values(self) -> FloatArray | list[FloatArray]:
+        """What the model says the data were before they were prepared; else the same as `reconstruct`.
+
+        After "share" and "clr" these are shares within each row and time: totals were not fitted.
+        """
+        return self.result_.fitted_values()  # type: ignore[return-value]
+
+    def evaluate(self, X: Any, *, mask: Any = None, dims: Mapping[str, Hashable] | None = None) -> Evaluation:
+        """Objective, explained variance and violations once more, from the factors and the data alone.
+
+        Parameters
+        ----------
+        X, mask, dims
+            As in `fit`: the data of the fit, to check it, or others of the same shape.
+
+        Returns
+        -------
+        Evaluation
+        """
+        return self.result_.evaluate(X, mask=mask, dims=dims)
+
+    def patterns_at(self, t: Any) -> "xr.DataArray":
+        """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
+        return self.result_.patterns_at(t)
+
+    def normalised(self) -> NormalisedFactors:
+        """Factors for eyes: unit loadings and patterns, all size in the strengths."""
+        return self.result_.normalised()
+
+    def to_dataset(self) -> "xr.Dataset":
+        """Everything as one labelled xarray.Dataset, with the factors of `normalised`."""
+        return self.result_.to_dataset()
+
+    def summary(self, words: Words = PYTHON) -> str:
+        """Tell in a few lines what was found and how far to trust it."""
+        return self.result_.summary(words)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a netCDF file, for `tparafac2.load`."""
+        self.result_.save(path)
+
+    def _repr_html_(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            from html import escape
+
+            return f"<pre>{escape(repr(self))}</pre>"
+        return self.result_._repr_html_()
