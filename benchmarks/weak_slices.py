@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from tparafac2.experiments.plan import Plan, Task
+from tparafac2.experiments.plan import Method, Plan, Setting, Task
 from tparafac2.experiments.records import row
-from tparafac2.experiments.settings import Method, Setting
-from tparafac2.experiments.workers import Local
+from tparafac2.experiments.running import Local
 
 LAMBDAS = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8)
 PLAN = replace(Plan(), cases=("almost_zero",))

@@ -12,7 +12,7 @@ from tparafac2.experiments.claims import (
     GainGrows,
     Side,
 )
-from tparafac2.experiments.settings import LEVELS, METHODS
+from tparafac2.experiments.plan import LEVELS, METHODS
 
 EXPECTATIONS = [(claim, one) for claim in CLAIMS for one in claim.expectations]
 CLAIM = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tparafac2.experiments.measure import measure
-from tparafac2.experiments.plan import Plan, Task
+from tparafac2.experiments.plan import Method, Plan, Setting, Task
 from tparafac2.experiments.records import tabulate
-from tparafac2.experiments.settings import Method, Setting
 
 pytestmark = pytest.mark.slow
 PLAN = Plan(starts=3, n_times=12, n_rows=60, n_columns=45, max_iter=600)

@@ -21,7 +21,7 @@ from tparafac2.experiments.figures import (
     score_figures,
     strengths_figure,
 )
-from tparafac2.experiments.figures.boxes import line_up, score_range
+from tparafac2.experiments.figures.scores import line_up, score_range
 from tparafac2.metrics import match_components
 from tparafac2.plots.style import FONT_SIZE
 from tparafac2.synthetic import almost_zero, easy

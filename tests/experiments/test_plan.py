@@ -3,8 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tparafac2.experiments.plan import QUICK, Plan
-from tparafac2.experiments.settings import LEVELS, METHODS
+from tparafac2.experiments.plan import LEVELS, METHODS, QUICK, Plan
 
 
 def test_the_full_plan_is_the_papers():

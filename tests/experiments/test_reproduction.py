@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from tparafac2.experiments import QUICK, Plan, paper
-from tparafac2.experiments.examples import typical_dataset
+from tparafac2.experiments.figures.example import typical_dataset
+from tparafac2.experiments.plan import Setting
 from tparafac2.experiments.reproduction import command
-from tparafac2.experiments.settings import Setting
 
 pytestmark = pytest.mark.slow
 PLAN = Plan(

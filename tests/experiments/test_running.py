@@ -8,9 +8,8 @@ import time
 import pytest
 
 from tparafac2.experiments.plan import Plan
-from tparafac2.experiments.running import run
-from tparafac2.experiments.store import Store
-from tparafac2.experiments.workers import Cluster, Local, workers
+from tparafac2.experiments.records import Store
+from tparafac2.experiments.running import Cluster, Local, run, workers
 
 pytestmark = pytest.mark.slow
 PLAN = Plan(cases=("easy",), datasets=1, starts=2, n_times=6, n_rows=24, n_columns=18, max_iter=100)
@@ -78,8 +77,8 @@ def test_a_run_killed_in_the_middle_goes_on(tmp_path, reference):
         "from pathlib import Path\n"
         "from tparafac2.experiments.plan import Plan\n"
         "from tparafac2.experiments.running import run\n"
-        "from tparafac2.experiments.store import Store\n"
-        "from tparafac2.experiments.workers import Local\n"
+        "from tparafac2.experiments.records import Store\n"
+        "from tparafac2.experiments.running import Local\n"
         f"plan = {PLAN!r}\n"
         f"run(plan, Store(Path({str(folder)!r}), plan.protocol), Local(1), lambda progress: None)\n"
     )
@@ -139,7 +138,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(tmp_path, ref
 
 def test_nobody_at_the_address_is_said(monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("tparafac2.experiments.workers.PATIENCE", 0.5)
+    monkeypatch.setattr("tparafac2.experiments.running.PATIENCE", 0.5)
     with pytest.raises(ValueError, match="no Dask scheduler answers at 'tcp://127"):
         list(Cluster("tcp://127.0.0.1:1").do(TASKS, PLAN.protocol))
 

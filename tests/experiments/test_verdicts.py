@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tparafac2.experiments.claims import CLAIMS
-from tparafac2.experiments.settings import LEVELS, METHODS
+from tparafac2.experiments.plan import LEVELS, METHODS
 from tparafac2.experiments.statistics import holm, paired_test
 from tparafac2.experiments.verdicts import Ruling, as_json, as_table, as_text, judge
 

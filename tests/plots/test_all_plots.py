@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 import tparafac2 as tp
 from tparafac2 import plots
 from tparafac2.data import Labels
-from tparafac2.plots.showing import off_screen
+from tparafac2.plots.figures import off_screen
 from tparafac2.result import Result
 
 pytestmark = pytest.mark.slow
@@ -89,6 +89,8 @@ def test_pictures_do_not_load_pyplot():
         "r = Result(model='M', A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)), objective=0.0,\n"
         "           explained_variance=1.0, status='', converged=True, n_iter=1)\n"
         "plots.overview(r).draw_without_rendering()\n"
+        "plots.strengths(r).figure.draw_without_rendering()\n"
+        "plots.pattern_heatmap([[1.0, 2.0]]).figure.draw_without_rendering()\n"
         "print(light, 'matplotlib.pyplot' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,7 +12,15 @@ from hypothesis.extra.numpy import arrays
 from matplotlib.figure import Figure
 
 from tparafac2.data import Labels
-from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis, time_stretches
+from tparafac2.plots.time_axis import (
+    Stretches,
+    TimeAxis,
+    draw_time,
+    hatch_spans,
+    runs,
+    time_axis,
+    time_stretches,
+)
 from tparafac2.result import Result
 
 
@@ -209,3 +217,19 @@ def test_uneven_slices_are_marked():
     assert marked >= set(times)
     assert 1964 not in marked
     assert even.get_xticks(minor=True).tolist() == []
+
+
+@given(arrays(bool, st.integers(0, 12)))
+def test_runs_cover_what_is_true(flags):
+    found = np.zeros_like(flags)
+    for first, last in runs(flags):
+        assert first <= last
+        found[first : last + 1] = True
+    np.testing.assert_array_equal(found, flags)
+
+
+def test_spans_are_behind():
+    ax = Figure().add_subplot()
+    hatch_spans(ax, Stretches(np.arange(5.0), np.arange(4)), np.array([True, True, False, True]))
+    assert [patch.get_extents().width > 0 for patch in ax.patches] == [True, True]
+    assert all(patch.get_zorder() == 0 and patch.get_hatch() for patch in ax.patches)

@@ -17,7 +17,8 @@ from tparafac2.synthetic import SyntheticData
 if TYPE_CHECKING:
     from tparafac2.models import Decomposition
 
-_WEAK = 0.01
+WEAK = 0.01
+"""The strength of a concept that has almost vanished."""
 
 
 def fit(task: Task, protocol: Protocol) -> tuple[SyntheticData, "Decomposition"]:
@@ -38,17 +39,7 @@ def fit(task: Task, protocol: Protocol) -> tuple[SyntheticData, "Decomposition"]
 
 
 def measure(task: Task, protocol: Protocol) -> Record:
-    """Do a task.
-
-    Parameters
-    ----------
-    task : Task
-    protocol : Protocol
-
-    Returns
-    -------
-    dict
-        The record: equal for equal task and protocol, apart from ``fit.seconds``.
+    """Do a task, and give its record: equal for equal task and protocol, apart from ``fit.seconds``.
 
     Examples
     --------
@@ -96,7 +87,6 @@ def _scores(model: Any, data: SyntheticData, modes: str, definition: Definition)
 
 def _starts(model: Any) -> list[dict[str, Any]]:
     """What became of each start; the paper discards those that hit the limit or are degenerate."""
-    table = model.starts_
     return [
         {
             "objective": one.objective,
@@ -108,13 +98,13 @@ def _starts(model: Any) -> list[dict[str, Any]]:
             "chosen": one.chosen,
             "fms_to_chosen": one.fms_to_chosen,
         }
-        for one in table.itertuples()
+        for one in model.starts_.itertuples()
     ]
 
 
 def _weak_patterns(model: Any, data: SyntheticData, modes: str) -> float | None:
     """Mean cosine of true and estimated patterns where a concept has almost no strength; None if nowhere."""
-    weak = data.C <= _WEAK
+    weak = data.C <= WEAK
     if data.case != "almost_zero" or not weak.any():
         return None
     order = match_components(model, data, modes).permutation

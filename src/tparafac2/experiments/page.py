@@ -1,21 +1,61 @@
-"""The page of a run: what was done, what came out, and whether the paper's claims hold."""
+"""The page of a run: what was done, what came out, and whether the paper's claims hold.
+
+A page is a list of blocks, written as Markdown or as one HTML file that opens anywhere.
+"""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tparafac2.experiments.blocks import Block, Heading, Picture, Table, Text
 from tparafac2.experiments.claims import CASE_TITLES
-from tparafac2.experiments.examples import Example
-from tparafac2.experiments.plan import Plan
-from tparafac2.experiments.settings import HEADLINE, METHODS, Setting
-from tparafac2.experiments.store import Call
+from tparafac2.experiments.figures.example import Example
+from tparafac2.experiments.plan import HEADLINE, METHODS, Plan, Setting
+from tparafac2.experiments.records import Call
 from tparafac2.experiments.uniqueness import RotationRow
-from tparafac2.experiments.verdicts import Comparison, Verdict
+from tparafac2.experiments.verdicts import Comparison, Verdict, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Heading(NamedTuple):
+    """A title; level 1 is the page's own."""
+
+    level: int
+    text: str
+
+
+class Text(NamedTuple):
+    """A paragraph."""
+
+    text: str
+
+
+class Code(NamedTuple):
+    """Lines to be typed."""
+
+    text: str
+
+
+class Table(NamedTuple):
+    """Texts in rows and columns."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+class Picture(NamedTuple):
+    """A PNG file, named relative to the page, and what is to be seen on it."""
+
+    path: str
+    caption: str
+
+
+Block = Heading | Text | Code | Table | Picture
 
 
 class Findings(NamedTuple):
@@ -89,9 +129,11 @@ def _overview(verdicts: Sequence[Verdict]) -> Iterator[Block]:
 
 
 def _medians(comparisons: Sequence[Comparison]) -> str:
-    return "; ".join(
-        f"{_number(one.median_left)} vs {_number(one.median_right)} ({one.setting})" for one in comparisons
-    )
+    return "; ".join(f"{_both(one)} ({one.setting})" for one in comparisons)
+
+
+def _both(one: Comparison) -> str:
+    return f"{number_text(one.median_left)} vs {number_text(one.median_right)}"
 
 
 def _case(case: str, findings: Findings) -> Iterator[Block]:
@@ -115,7 +157,7 @@ def _case(case: str, findings: Findings) -> Iterator[Block]:
 def _medians_table(table: pd.DataFrame, case: str) -> Table:
     grouped = table.groupby(["level", "method"], sort=False)[list(_SCORES)].median()
     rows = tuple(
-        (Setting(case, level).label, method, *(_number(value) for value in medians))
+        (Setting(case, level).label, method, *(number_text(value) for value in medians))
         for (level, method), medians in zip(grouped.index, grouped.to_numpy())
     )
     return Table(("setting", "method", *_SCORES.values()), rows)
@@ -128,7 +170,7 @@ def _verdict(verdict: Verdict) -> Iterator[Block]:
             one.compared,
             one.setting,
             "" if one.lambda_b is None else f"{one.lambda_b:g}{'' if one.headline else ' (secondary)'}",
-            f"{_number(one.median_left)} vs {_number(one.median_right)}",
+            _both(one),
             _probability(one.p_corrected),
             "yes" if one.significant else "opposite" if one.contradicts else "no",
         )
@@ -160,14 +202,8 @@ def _uniqueness(findings: Findings) -> Iterator[Block]:
 
 
 def _rotation_table(rotations: Sequence[RotationRow]) -> Table:
-    head = (
-        "model",
-        "change of the objective",
-        "FMS with the unrotated, lowest",
-        "FMS with the truth",
-        "after rotation",
-        "most negative loading",
-    )
+    head: tuple[str, ...] = ("model", "change of the objective", "FMS with the unrotated, lowest")
+    head += ("FMS with the truth", "after rotation", "most negative loading")
     rows = (
         (
             row.model,
@@ -201,11 +237,93 @@ def _bookkeeping(table: pd.DataFrame) -> Iterator[Block]:
     yield Table((*head, "iterations (median)", "seconds (median)"), rows)
 
 
-def _number(value: float) -> str:
-    if value != value:
-        return ""
-    return f"{value:.0e}" if 0 < abs(value) < 5e-4 else f"{value:.3f}"
-
-
 def _probability(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+def to_markdown(blocks: Sequence[Block]) -> str:
+    """The page as Markdown, pictures by reference.
+
+    Examples
+    --------
+    >>> to_markdown([Heading(1, "Scores"), Table(("method", "score"), (("A|B", "0.9"),))])
+    '# Scores\\n\\n| method | score |\\n|---|---|\\n| A\\\\|B | 0.9 |\\n'
+    """
+    return "\n\n".join(_markdown(block) for block in blocks) + "\n"
+
+
+def to_html(blocks: Sequence[Block], folder: Path) -> str:
+    """The page as one HTML file, pictures inside; their paths begin in the folder."""
+    title = next((block.text for block in blocks if isinstance(block, Heading)), "")
+    body = "\n".join(_html(block, folder) for block in blocks)
+    return _PAGE.format(title=escape(title), style=_STYLE, body=body)
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Heading(level, text):
+            return f"{'#' * level} {text}"
+        case Text(text):
+            return text
+        case Code(text):
+            return "\n".join(f"    {line}" for line in text.splitlines())
+        case Picture(path, caption):
+            return f"![{caption}]({path})\n\n*{caption}*"
+        case Table(head, rows):
+            lines = [head, *rows]
+            texts = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+            return "\n".join([texts[0], "|" + "---|" * len(head), *texts[1:]])
+
+
+def _html(block: Block, folder: Path) -> str:
+    match block:
+        case Heading(level, text):
+            return f"<h{level}>{escape(text)}</h{level}>"
+        case Text(text):
+            return f"<p>{escape(text)}</p>"
+        case Code(text):
+            return f"<pre>{escape(text)}</pre>"
+        case Picture(path, caption):
+            image = base64.b64encode((folder / path).read_bytes()).decode()
+            return (
+                f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{image}">'
+                f"<figcaption>{escape(caption)}</figcaption></figure>"
+            )
+        case Table(head, rows):
+            return (
+                f'<div class="table"><table><thead>{_row(head, "th")}</thead><tbody>'
+                f"{''.join(_row(row, 'td') for row in rows)}</tbody></table></div>"
+            )
+
+
+def _row(cells: tuple[str, ...], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { margin-top: 2.5rem; }
+figure { margin: 1.5rem 0; }
+img { max-width: 100%; background: white; }
+figcaption { font-size: .9rem; opacity: .8; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; vertical-align: top; }
+th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884; }
+pre { overflow-x: auto; padding: .75rem; background: #8882; }
+"""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""

@@ -12,15 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tparafac2.experiments import page, verdicts
-from tparafac2.experiments.blocks import to_html, to_markdown
-from tparafac2.experiments.examples import Example, show
-from tparafac2.experiments.plan import QUICK, Plan
-from tparafac2.experiments.records import tabulate
-from tparafac2.experiments.running import TasksDone, Watch, run
-from tparafac2.experiments.settings import Setting
-from tparafac2.experiments.store import Call, Store
+from tparafac2.experiments.figures.example import Example, show
+from tparafac2.experiments.plan import QUICK, Plan, Setting
+from tparafac2.experiments.records import Call, Store, tabulate
+from tparafac2.experiments.running import Watch, run, workers
 from tparafac2.experiments.uniqueness import RotationRow, rotation_evidence
-from tparafac2.experiments.workers import workers
 from tparafac2.files import written_whole
 from tparafac2.synthetic.recipe import Size
 
@@ -89,7 +85,7 @@ def paper(
     crew = workers(jobs, dask)
     store = Store(folder, plan.protocol)
     begin = time.perf_counter()
-    fits = run(plan, store, crew, watch or _silent)
+    fits = run(plan, store, crew, watch or (lambda progress: None))
     records = store.read()
     table = tabulate(records[task] for task in plan.tasks())
     judged = verdicts.judge(table)
@@ -152,8 +148,8 @@ def _write(folder: Path, plan: Plan, findings: page.Findings) -> None:
         "verdicts.csv": verdicts.as_table(findings.verdicts).to_csv(index=False),
         "verdicts.json": verdicts.as_json(findings.verdicts) + "\n",
         "verdicts.txt": verdicts.as_text(findings.verdicts) + "\n",
-        "README.md": to_markdown(blocks),
-        "index.html": to_html(blocks, folder),
+        "README.md": page.to_markdown(blocks),
+        "index.html": page.to_html(blocks, folder),
     }
     for name, text in texts.items():
         with written_whole(folder / name) as unfinished:
@@ -182,7 +178,3 @@ def _described(jobs: int, dask: str | None) -> str:
     if dask is None:
         return f"{here} on one machine"
     return f"a Dask cluster of {here} on one machine" if dask == "local" else "a Dask cluster"
-
-
-def _silent(progress: TasksDone) -> None:
-    """Say nothing."""

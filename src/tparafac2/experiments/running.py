@@ -1,11 +1,22 @@
-"""Do what is not done yet, and keep every record the moment it comes."""
+"""Do what is not done yet, and keep every record the moment it comes.
 
-from collections.abc import Callable
-from typing import NamedTuple
+This process does it, several do, or a Dask cluster: the answers are the same.
+"""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from tparafac2.experiments.measure import measure
 from tparafac2.experiments.plan import Plan, Task
-from tparafac2.experiments.store import Store
-from tparafac2.experiments.workers import Workers
+from tparafac2.experiments.plan import Protocol as Settings
+from tparafac2.experiments.records import Record, Store
+from tparafac2.starts.processes import in_processes
+
+Done = tuple[Task, Record]
+
+PATIENCE = 10.0
+"""Seconds to wait for a scheduler to answer."""
 
 
 class TasksDone(NamedTuple):
@@ -19,22 +30,120 @@ class TasksDone(NamedTuple):
 Watch = Callable[[TasksDone], None]
 
 
-def run(plan: Plan, store: Store, workers: Workers, watch: Watch) -> int:
-    """Do the tasks of a plan that have no record yet.
+class Workers(Protocol):
+    """Does tasks, and hands out records as they come, in any order."""
+
+    def do(self, tasks: Sequence[Task], protocol: Settings) -> Iterator[Done]:
+        """Do the tasks."""
+        ...
+
+
+class Local:
+    """Processes on this machine: `jobs` of them, -1 for one per core."""
+
+    def __init__(self, jobs: int = -1) -> None:
+        if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
+            raise ValueError(f"jobs must be a positive whole number, or -1 for all cores; got {jobs!r}.")
+        self.jobs = jobs
+
+    def do(self, tasks: Sequence[Task], protocol: Settings) -> Iterator[Done]:
+        """Do the tasks, each in one process of its own."""
+        if self.jobs == 1:
+            yield from ((task, measure(task, protocol)) for task in tasks)
+            return
+        work = [(task, protocol) for task in tasks]
+        results = in_processes(_elsewhere, work, min(self.jobs, len(tasks)), ordered=False)
+        try:
+            yield from results
+        except ChildProcessError:
+            raise ChildProcessError(
+                "a process that did the fits was killed, perhaps for lack of memory. What was finished is "
+                "kept, and the same command goes on from there; fewer processes (--jobs) need less memory."
+            ) from None
+        finally:
+            results.close()
+
+
+class Cluster:
+    """A Dask cluster.
 
     Parameters
     ----------
-    plan : Plan
-    store : Store
-    workers : Workers
-    watch : callable
-        Told at the beginning, and after every task.
-
-    Returns
-    -------
-    int
-        How many tasks were done now.
+    address : str
+        Of its scheduler, such as ``tcp://10.0.0.1:8786``; or "local" for one on this machine.
+    jobs : int
+        Number of workers of a local one; -1 for one per core.
     """
+
+    def __init__(self, address: str, jobs: int = -1) -> None:
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise ValueError(
+                "a Dask cluster was asked for, but Dask is not installed: pip install 'tparafac2[cluster]', "
+                "or leave --dask out to work on this machine alone."
+            ) from None
+        self.address = address
+        self.jobs = jobs
+
+    def do(self, tasks: Sequence[Task], protocol: Settings) -> Iterator[Done]:
+        """Do the tasks; those of a worker that dies are done by another."""
+        from distributed import as_completed
+
+        with self._client() as client:
+            futures = {client.submit(measure, task, protocol, pure=False): task for task in tasks}
+            try:
+                for future in as_completed(futures):
+                    yield futures.pop(future), future.result()
+                    # Let go of it, or the cluster would keep all records until the end.
+                    future.release()
+            finally:
+                client.cancel(list(futures))
+
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
+        from distributed import Client, LocalCluster
+
+        if self.address != "local":
+            with _connected(self.address) as client:
+                yield client
+            return
+        workers = None if self.jobs < 0 else self.jobs
+        with (
+            LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, TimeoutError, ValueError) as problem:
+        raise ValueError(
+            f"no Dask scheduler answers at {address!r} ({problem}). Give the address it printed when it "
+            "began, such as tcp://10.0.0.1:8786, or 'local'."
+        ) from None
+    with client:
+        yield client
+
+
+def _elsewhere(task: Task, protocol: Settings) -> Done:
+    return task, measure(task, protocol)
+
+
+def workers(jobs: int = -1, dask: str | None = None) -> Workers:
+    """Workers by what was asked for: a cluster if there is an address, else processes."""
+    return Local(jobs) if dask is None else Cluster(dask, jobs)
+
+
+def run(plan: Plan, store: Store, workers: Workers, watch: Watch) -> int:
+    """Do the tasks of a plan that have no record yet, and tell how many; `watch` is told after each."""
     tasks = list(plan.tasks())
     finished = store.read()
     missing = [task for task in tasks if task not in finished]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tparafac2.data import FloatArray
-from tparafac2.experiments.settings import HEADLINE, RIDGE, Method
+from tparafac2.experiments.plan import HEADLINE, RIDGE, Method
 from tparafac2.metrics import factor_match_score, reconstruct
 
 if TYPE_CHECKING:
@@ -77,19 +77,7 @@ class RotationRow:
 
 
 def rotate(A: FloatArray, B: FloatArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Rotate components: every A B_k' stays as it is, and so do all norms and all changes in time.
-
-    Parameters
-    ----------
-    A, B : ndarrays (I, R) and (K, J, R)
-        Loadings and patterns.
-    Q : ndarray (R, R)
-        An orthogonal matrix.
-
-    Returns
-    -------
-    tuple of ndarrays (I, R) and (K, J, R)
-        A Q, and B_k Q for every k.
+    """Give A Q and B_k Q for an orthogonal Q: every A B_k', all norms and all changes in time stay.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from tparafac2.experiments.claims import (
     GainGrows,
     Side,
 )
-from tparafac2.experiments.settings import HEADLINE, Setting
+from tparafac2.experiments.plan import HEADLINE, Setting
 from tparafac2.experiments.statistics import holm, paired_test
 
 if TYPE_CHECKING:
@@ -422,11 +422,14 @@ def _told(verdict: Verdict) -> Iterator[str]:
 def _line(one: Comparison) -> str:
     sign = ">" if one.significant else "<" if one.contradicts else "~"
     p = "p < 0.0001" if one.p < 0.0001 else f"p = {one.p:.4f}"
-    medians = f"{_number(one.median_left):>7} {sign} {_number(one.median_right):<7}"
-    return f"    {one.setting:<28}{medians}  {_number(one.median_difference, '+'):>8}  {p}  n = {one.n}"
+    medians = f"{number_text(one.median_left):>7} {sign} {number_text(one.median_right):<7}"
+    return f"    {one.setting:<28}{medians}  {number_text(one.median_difference, '+'):>8}  {p}  n = {one.n}"
 
 
-def _number(value: float, sign: str = "") -> str:
+def number_text(value: float, sign: str = "") -> str:
+    """A median for people; nothing for what is not known."""
+    if value != value:
+        return ""
     return f"{value:{sign}.0e}" if 0 < abs(value) < 5e-4 else f"{value:{sign}.3f}"
 
 

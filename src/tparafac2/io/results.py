@@ -120,7 +120,7 @@ def require_figure_kinds(kinds: Sequence[str]) -> None:
 
 def _draw(model: Decomposition, folder: Path, kinds: Sequence[str]) -> None:
     from tparafac2 import plots
-    from tparafac2.plots.showing import off_screen
+    from tparafac2.plots.figures import off_screen
 
     folder.mkdir()
     with off_screen():

@@ -5,18 +5,14 @@ it gives back the Axes, whose ``figure`` can be saved. In a notebook pictures sh
 pyplot is in use ``plt.show()`` shows them; elsewhere pyplot is not touched.
 """
 
-from tparafac2.plots.convergence_lines import convergence
-from tparafac2.plots.loading_bars import loadings
-from tparafac2.plots.mover_bars import movers
+from tparafac2.plots.bars import loadings, movers
+from tparafac2.plots.figures import save
 from tparafac2.plots.overview_page import overview
 from tparafac2.plots.pattern_dots import snapshots
-from tparafac2.plots.pattern_map import pattern
-from tparafac2.plots.patterns import pattern_heatmap
-from tparafac2.plots.saving import save
+from tparafac2.plots.pattern_maps import pattern, pattern_heatmap, truth
 from tparafac2.plots.slice_residuals import residuals
-from tparafac2.plots.start_agreement import agreement
 from tparafac2.plots.strength_lines import strengths
-from tparafac2.plots.true_pattern import truth
+from tparafac2.plots.trust import agreement, convergence
 
 __all__ = [
     "agreement",

@@ -1,4 +1,7 @@
-"""The parts of heat maps: which columns they show, in which colours, and under which names."""
+"""The parts of heat maps: which columns they show, in which order and colours, and under which names.
+
+What the data do not determine is there to be seen, but hatched and faded.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.hatching import hatch_cells
-from tparafac2.plots.ordering import by_time, largest_columns
 from tparafac2.plots.style import DIVERGING, NOTHING, rows_that_fit
 from tparafac2.plots.subject import Course
-from tparafac2.plots.time_axis import TimeAxis, time_stretches
+from tparafac2.plots.time_axis import HATCH, Stretches, TimeAxis, runs, time_stretches
 from tparafac2.plots.words import LONGEST, dimension_name, few_of, labels_of
 from tparafac2.result import Result
 
@@ -23,31 +24,51 @@ if TYPE_CHECKING:
 Extend: TypeAlias = Literal["neither", "both", "min", "max"]
 
 WEIGHT = "Weight in the pattern"
+HATCHED = "pale, hatched: not determined by the data"
+
+_FADED = (1.0, 1.0, 1.0, 0.6)
+_MOST_EDGES = 5000
+_SAME = 1e-6
+_MATTERS = 0.05
 
 
-def columns_to_show(result: Result, course: Course, n: int | None, most: int) -> NDArray[np.intp]:
-    """Choose columns and their order; columns of slices that have their own cannot be moved.
+def largest_columns(known: NDArray[np.float64], n: int | None, most: int) -> NDArray[np.intp]:
+    """Choose the `n` largest columns of a pattern (K, J), NaN where it is not known; the largest first.
 
-    Parameters
-    ----------
-    result : Result
-    course : Course
-        Of one component.
-    n : int, optional
-        How many; by default those that matter.
-    most : int
-        How many at most by default.
+    Size is the length of a column's course in time. By default those that matter are chosen, at least a
+    twentieth of the largest, but no more than `most`.
 
     Examples
     --------
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.array([[[0.0], [1.0]], [[2.0], [0.0]]]),
-    ...                 C=np.ones((2, 1)), objective=0.0, explained_variance=1.0, status="converged",
-    ...                 converged=True, n_iter=1)
-    >>> from tparafac2.plots.subject import course_of
-    >>> from tparafac2.plots.time_axis import time_axis
-    >>> columns_to_show(result, course_of(result, 0, time_axis(result)), None, 5)
-    array([1, 0])
+    >>> pattern = np.array([[0.1, -3.0, 2.0], [0.1, np.nan, 2.9]])
+    >>> largest_columns(pattern, 3, most=10), largest_columns(pattern, None, most=10)
+    (array([2, 1, 0]), array([2, 1]))
     """
+    size = np.sqrt(np.nansum(known**2, axis=0))
+    if n is None:
+        n = min(int(np.count_nonzero(size >= _MATTERS * size.max())), most)
+    return np.argsort(-size, kind="stable")[:n]
+
+
+def by_time(known: NDArray[np.float64], columns: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Put columns that matter early before those that matter late; those alike stay as they are.
+
+    When a column matters is the mean time of its squared weights: steadier than the time of its peak.
+
+    Examples
+    --------
+    >>> by_time(np.array([[0.0, 1.0, 1.0], [2.0, 0.0, 1.0]]), np.array([0, 1, 2]))
+    array([1, 2, 0])
+    """
+    mass = np.nan_to_num(known[:, columns]) ** 2
+    total = mass.sum(axis=0)
+    centre = np.arange(len(known)) @ mass / np.where(total > 0, total, 1.0)
+    steps = np.round(centre / (_SAME * max(len(known), 1)))  # rounding errors are no order
+    return columns[np.argsort(steps, kind="stable")]
+
+
+def columns_to_show(result: Result, course: Course, n: int | None, most: int) -> NDArray[np.intp]:
+    """Choose `n` columns, or those that matter, and their order; slices' own columns cannot be moved."""
     if result.ragged:
         return np.arange(course.weights.shape[1])
     return by_time(course.known, largest_columns(course.known, n, most))
@@ -56,21 +77,7 @@ def columns_to_show(result: Result, course: Course, n: int | None, most: int) ->
 def draw_map(
     ax: Axes, axis: TimeAxis, course: Course, shown: NDArray[np.intp], limit: float, top: float = 0.0
 ) -> bool:
-    """Draw weights as colours, one row for each column shown, and hatch what is not determined.
-
-    Returns
-    -------
-    bool
-        Whether anything is hatched.
-
-    Examples
-    --------
-    >>> from tparafac2.plots.style import new_figure
-    >>> ax = new_figure(8, 5).add_subplot()
-    >>> axis = TimeAxis(np.arange(2), np.array([0.0, 1.0]), ["a", "b"], "names", "Time")
-    >>> draw_map(ax, axis, Course(np.eye(2), np.ones((2, 2), bool)), np.array([0, 1]), 1.0)
-    False
-    """
+    """Draw weights as colours, one row for each column shown, and tell whether anything is hatched."""
     stretches = time_stretches(axis)
     weights = course.weights[:, shown]
     ax.pcolormesh(
@@ -90,6 +97,44 @@ def draw_map(
     return bool(vague.any())
 
 
+def hatch_cells(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_], top: float = 0.0) -> None:
+    """Hatch the vague cells (K, n) of a heat map whose rows are one unit high, the first beginning at `top`.
+
+    Thousands of small boxes are only faded.
+    """
+    if not vague.any():
+        return
+    from matplotlib.collections import PolyCollection
+
+    whole = np.asarray(vague.all(axis=1))
+    if np.count_nonzero(np.diff(vague & ~whole[:, np.newaxis], axis=0)) > _MOST_EDGES:
+        _fade(ax, stretches, vague, top)
+        return
+    boxes = [_box(stretches.span(*run), top, top + vague.shape[1]) for run in runs(whole)]
+    for row, flags in enumerate((vague & ~whole[:, np.newaxis]).T):
+        boxes += [_box(stretches.span(*run), top + row, top + row + 1) for run in runs(flags)]
+    ax.add_collection(
+        PolyCollection(boxes, facecolor=_FADED, edgecolor="0.55", hatch=HATCH, linewidth=0),
+        autolim=False,
+    )
+
+
+def _fade(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_], top: float) -> None:
+    """Fade all cells at once: so many boxes would take minutes, and each would be too small for a hatch."""
+    from matplotlib.colors import ListedColormap
+
+    flags = stretches.filled(np.where(vague, 1.0, np.nan))
+    rows = top + np.arange(vague.shape[1] + 1)
+    ax.pcolormesh(
+        stretches.edges, rows, np.ma.masked_invalid(flags), cmap=ListedColormap([_FADED]), rasterized=True
+    )
+
+
+def _box(span: tuple[float, float], top: float, bottom: float) -> list[tuple[float, float]]:
+    left, right = span
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
 def label_columns(
     ax: Axes,
     result: Result,
@@ -99,28 +144,8 @@ def label_columns(
 ) -> None:
     """Write the names of columns beside their rows if there is room for all, and how many are left out.
 
-    Columns of slices that have their own are in order: of these some names are enough.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    result : Result
-    shown : ndarray of int
-        The columns, from top to bottom.
-    tops : sequence of float
-        Where the first row of a heat map begins; several heat maps can have the same columns.
-    longest : int
-        Letters of a name that are shown.
-
-    Examples
-    --------
-    >>> from tparafac2.plots.style import new_figure
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
-    >>> ax = new_figure(8, 5).add_subplot()
-    >>> label_columns(ax, result, np.array([2, 0]))
-    >>> [label.get_text() for label in ax.get_yticklabels()], ax.get_ylabel()
-    (['2', '0'], 'Column (the 2 largest of 4)')
+    Columns of slices that have their own are in order: of these some names are enough. Several heat maps,
+    whose first rows begin at `tops`, can have the same columns.
     """
     labels = labels_of(result, "columns", result.shape[2], longest)
     crowding = len(shown) * len(tops) / rows_that_fit(ax)
@@ -154,16 +179,5 @@ def colour_range(weights: NDArray[np.float64], limit: float | None = None) -> tu
 
 
 def add_colour_bar(ax: Axes, extend: Extend) -> None:
-    """Draw what the colours mean beside a heat map.
-
-    Examples
-    --------
-    >>> from tparafac2.plots.style import new_figure
-    >>> ax = new_figure(8, 5).add_subplot()
-    >>> axis = TimeAxis(np.arange(2), np.array([0.0, 1.0]), ["a", "b"], "names", "Time")
-    >>> _ = draw_map(ax, axis, Course(np.eye(2), np.ones((2, 2), bool)), np.array([0, 1]), 1.0)
-    >>> add_colour_bar(ax, "neither")
-    >>> len(ax.figure.axes)
-    2
-    """
+    """Draw what the colours mean beside a heat map."""
     ax.figure.colorbar(ax.collections[0], ax=ax, extend=extend, label=WEIGHT, pad=0.02, aspect=30)

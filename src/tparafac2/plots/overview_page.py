@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tparafac2.data import printable
-from tparafac2.plots.hatching import HATCHED
+from tparafac2.plots.figures import figure_for_the_user
 from tparafac2.plots.heat_maps import (
+    HATCHED,
     WEIGHT,
     colour_range,
     columns_to_show,
     draw_map,
     label_columns,
 )
-from tparafac2.plots.showing import figure_for_the_user
 from tparafac2.plots.strength_lines import strengths
 from tparafac2.plots.style import FONT_SIZE, PAGE_WIDTH, name_component, print_style
 from tparafac2.plots.subject import as_result, course_of

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import listed
-from tparafac2.plots.heat_maps import WEIGHT, label_columns
-from tparafac2.plots.ordering import by_time, largest_columns
-from tparafac2.plots.showing import canvas
+from tparafac2.plots.figures import canvas
+from tparafac2.plots.heat_maps import WEIGHT, by_time, label_columns, largest_columns
 from tparafac2.plots.style import name_component, open_frame
 from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import Correction, Table, listed
-from tparafac2.plots.hatching import hatch_spans
-from tparafac2.plots.showing import canvas
+from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result
-from tparafac2.plots.time_axis import draw_time, time_axis, time_stretches
+from tparafac2.plots.time_axis import draw_time, hatch_spans, time_axis, time_stretches
 from tparafac2.preparing import Prepared
 from tparafac2.result import Result
 

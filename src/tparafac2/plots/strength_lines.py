@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.hatching import hatch_spans
-from tparafac2.plots.showing import canvas
+from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result, unobserved_times
-from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis, time_stretches
+from tparafac2.plots.time_axis import TimeAxis, draw_time, hatch_spans, time_axis, time_stretches
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

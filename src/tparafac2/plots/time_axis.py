@@ -1,4 +1,4 @@
-"""Time as an axis: slices where they were taken, under the names the user gave them."""
+"""Time as an axis: slices where they were taken, named as by the user, hatched where nothing is known."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ _MOST_RUG = 150
 _FEWEST_DATES = 5  # with fewer, matplotlib finds no steps for 13 to 24 months
 _FIRST_DAY, _LAST_DAY = -719_000, 2_932_000
 """Days of which the calendar has dates (years 2 to 9997)."""
+
+
+HATCH = "//////"
 
 
 class TimeAxis(NamedTuple):
@@ -183,6 +186,26 @@ def draw_time(ax: Axes, axis: TimeAxis, *, rug: bool = False) -> None:
         ax.set_xticks(axis.positions, minor=True)
         ax.tick_params(axis="x", which="minor", length=1.2)
     ax.set_xlabel(axis.name)
+
+
+def runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Find the first and the last place of every unbroken run.
+
+    Examples
+    --------
+    >>> runs(np.array([True, True, False, True]))
+    [(0, 1), (3, 3)]
+    """
+    steps = np.diff(np.concatenate([[0], flags.astype(np.int8), [0]]))
+    firsts, ends = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0)
+    return [(int(first), int(end) - 1) for first, end in zip(firsts, ends)]
+
+
+def hatch_spans(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_]) -> None:
+    """Hatch the background at some slices, given in the order of time."""
+    for run in runs(vague):
+        left, right = stretches.span(*run)
+        ax.axvspan(left, right, facecolor="none", edgecolor="0.75", hatch=HATCH, linewidth=0, zorder=0)
 
 
 def _in_calendar(days: NDArray[np.float64]) -> bool:

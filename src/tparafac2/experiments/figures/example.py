@@ -1,34 +1,69 @@
-"""One data set in detail: true patterns and, below each, what the methods made of it."""
+"""One data set in detail, a typical one: true patterns and, below each, what the methods made of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.experiments.measure import WEAK, fit
+from tparafac2.experiments.plan import HEADLINE, Method, Protocol, Setting, Task
 from tparafac2.metrics import match_components
 from tparafac2.plots import pattern_heatmap
+from tparafac2.plots.heat_maps import colour_range
 from tparafac2.plots.style import PAGE_WIDTH, new_figure, print_style
+from tparafac2.plots.time_axis import runs
 from tparafac2.synthetic import SyntheticData
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from tparafac2.models import Decomposition
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Components: TypeAlias = tuple[FloatArray, FloatArray, FloatArray | None]
 
-WEAK = 0.01
-"""The strength of a concept that has almost vanished."""
+PLAIN, TIMED = Method("PARAFAC2"), Method("tPARAFAC2", HEADLINE)
 
 ROW_HEIGHT = 2.8
 """In cm, with all that belongs to a row of heat maps."""
 
 TITLE_PAD = 5.0
 """In points: between a heat map and the text above it there is room for the mark of weak times."""
+
+
+class Example(NamedTuple):
+    """One data set, and the models fitted to it."""
+
+    setting: Setting
+    dataset: int
+    data: SyntheticData
+    models: dict[str, Decomposition]
+
+
+def typical_dataset(table: pd.DataFrame, setting: Setting) -> int:
+    """The data set on which tPARAFAC2 gains as much over PARAFAC2 as in the median.
+
+    Of an even number the one with the smaller gain of the two in the middle, so that no example flatters.
+    """
+    of_setting = table[(table["case"] == setting.case) & (table["level"] == setting.level)]
+    scores = of_setting.pivot_table(index="dataset", columns="method", values="fms")
+    gain = (scores[TIMED.label] - scores[PLAIN.label]).sort_values(kind="stable")
+    return int(gain.index[(len(gain) - 1) // 2])
+
+
+def show(table: pd.DataFrame, setting: Setting, protocol: Protocol) -> Example:
+    """Fit PARAFAC2 and tPARAFAC2 once more to a typical data set; the factors are those of the records."""
+    dataset = typical_dataset(table, setting)
+    models = {}
+    for method in (PLAIN, TIMED):
+        data, models[method.label] = fit(Task(setting, dataset, method), protocol)
+    return Example(setting, dataset, data, models)
 
 
 @dataclass(frozen=True)
@@ -75,14 +110,14 @@ def example_figure(
     rank = B.shape[2]
     rows = {"Ground truth": [_Panel(_to_common_norm(B[:, :, r])) for r in range(rank)]}
     rows |= {name: _matched(estimate, truth) for name, estimate in estimates.items()}
-    limit, extend = _colour_range([panel.pattern for row in rows.values() for panel in row])
+    limit, extend = colour_range(np.array([panel.pattern for row in rows.values() for panel in row]))
     weak = np.zeros((len(B), rank), bool) if C is None else np.asarray(C) == WEAK
     with print_style():
         figure = new_figure(PAGE_WIDTH, ROW_HEIGHT * len(rows) + (1.2 if title else 0.7))
         axes = figure.subplots(len(rows), rank, squeeze=False)
         for row_axes, (name, row) in zip(axes, rows.items()):
             for ax, panel, weak_times in zip(row_axes, row, weak.T):
-                _draw(ax, panel, limit, np.flatnonzero(weak_times))
+                _draw(ax, panel, limit, weak_times)
             _name_row(row_axes[0], name)
         for r, ax in enumerate(axes[0]):
             ax.set_title(f"Concept {r + 1}", loc="left", pad=TITLE_PAD, fontweight="bold")
@@ -90,14 +125,8 @@ def example_figure(
                 ax.set_title(f"\N{EM DASH} strength {WEAK}", loc="right", pad=TITLE_PAD)
         for ax in axes.flat:
             ax.label_outer(remove_inner_ticks=True)
-        figure.colorbar(
-            axes[0, 0].images[0],
-            ax=axes,
-            extend=extend,
-            pad=0.01,
-            aspect=50,
-            label="Importance (patterns scaled to one norm)",
-        )
+        label = "Importance (patterns scaled to one norm)"
+        figure.colorbar(axes[0, 0].images[0], ax=axes, extend=extend, pad=0.01, aspect=50, label=label)
         if title:
             figure.suptitle(title)
     return figure
@@ -124,18 +153,6 @@ def _to_common_norm(pattern: FloatArray) -> FloatArray:
     return np.asarray(pattern * (np.sqrt(len(pattern)) / norm) if norm > 0 else pattern)
 
 
-def _colour_range(patterns: list[FloatArray]) -> tuple[float, Literal["neither", "both", "min", "max"]]:
-    """Choose the value with the deepest colour, and say on which sides there are values beyond it.
-
-    A few large values would make all others pale: one in a hundred of those that are not zero is cut.
-    """
-    values = np.concatenate([pattern[np.isfinite(pattern)] for pattern in patterns])
-    sizes = np.abs(values[values != 0])
-    limit = float(np.quantile(sizes, 0.99)) if sizes.size else 1.0
-    below, above = bool((values < -limit).any()), bool((values > limit).any())
-    return limit, "both" if below and above else "min" if below else "max" if above else "neither"
-
-
 def _name_row(ax: Axes, name: str) -> None:
     """Write the name of a row to the left of the label of its vertical axis."""
     ax.set_ylabel("Word")
@@ -152,20 +169,13 @@ def _name_row(ax: Axes, name: str) -> None:
     )
 
 
-def _draw(ax: Axes, panel: _Panel, limit: float, weak: NDArray[np.intp]) -> None:
+def _draw(ax: Axes, panel: _Panel, limit: float, weak: NDArray[np.bool_]) -> None:
     pattern_heatmap(panel.pattern, ax, limit=limit)
     if panel.cosine is not None:
         ax.set_title(f"cosine {panel.cosine:.2f}", loc="right", pad=TITLE_PAD)
     elif np.isnan(panel.pattern).all():
         ax.set_title("no component left", loc="right", pad=TITLE_PAD)
-    for run in np.split(weak, np.flatnonzero(np.diff(weak) > 1) + 1):
-        if run.size:
-            _mark(ax, run[0] - 0.5, run[-1] + 0.5)
-
-
-def _mark(ax: Axes, start: float, end: float) -> None:
-    """Draw a line from time to time, just above the heat map."""
     above = ax.get_xaxis_transform()
-    ax.plot(
-        [start, end], [1.03, 1.03], transform=above, c="black", lw=1.5, solid_capstyle="butt", clip_on=False
-    )
+    for first, last in runs(weak):
+        (mark,) = ax.plot([first - 0.5, last + 0.5], [1.03, 1.03], transform=above, c="black", lw=1.5)
+        mark.set(solid_capstyle="butt", clip_on=False)

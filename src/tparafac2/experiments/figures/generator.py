@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tparafac2.plots import pattern_heatmap
-from tparafac2.plots.style import COLUMN_WIDTH, LOOKS, new_figure, print_style
+from tparafac2.plots.style import COLUMN_WIDTH, LOOKS, new_figure, open_frame, print_style
 from tparafac2.synthetic import (
     Concept,
     Constant,
@@ -59,8 +59,7 @@ def drifts_figure(seed: int = 0) -> Figure:
     with print_style():
         figure = new_figure(COLUMN_WIDTH, 3.6)
         limit = np.quantile(data.B[data.B > 0], 0.98)
-        for ax, r in zip(_row_of_panels(figure), range(len(_KINDS))):
-            concept = data.concepts[r]
+        for r, (ax, concept) in enumerate(zip(_row_of_panels(figure), data.concepts)):
             words = [*concept.initial_words, *concept.final_words]
             pattern_heatmap(data.B[:, words, r], ax, limit=limit)
             ax.set_title(type(concept.drift).__name__)
@@ -69,32 +68,21 @@ def drifts_figure(seed: int = 0) -> Figure:
 
 
 def strengths_figure(seed: int = 0) -> Figure:
-    """Show the four kinds of strength over time.
-
-    Parameters
-    ----------
-    seed : int
-        Decides all that is random.
-
-    Returns
-    -------
-    matplotlib Figure
+    """Show the four kinds of strength over time; see `drifts_figure`.
 
     Examples
     --------
     >>> [ax.get_title() for ax in strengths_figure().axes]
     ['Constant', 'Increasing', 'Decreasing', 'Periodic']
     """
-    data = _illustration(seed)
+    data, blue = _illustration(seed), LOOKS["tPARAFAC2"].colour
     with print_style():
         figure = new_figure(COLUMN_WIDTH, 3.2)
         for ax, concept, strengths in zip(_row_of_panels(figure), data.concepts, data.C.T):
-            ax.plot(
-                range(1, _TIMES + 1), strengths, color=LOOKS["tPARAFAC2"].colour, lw=1, marker="o", ms=1.8
-            )
+            ax.plot(range(1, _TIMES + 1), strengths, color=blue, lw=1, marker="o", ms=1.8)
             ax.set_title(type(concept.strength).__name__)
             ax.set_ylim(0, 1.05 * data.C.max())
-            ax.spines[["top", "right"]].set_visible(False)
+            open_frame(ax)
             _common_axes(ax, "Strength", offset=1)
     return figure
 

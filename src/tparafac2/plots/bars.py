@@ -1,17 +1,18 @@
-"""The columns that move most in one component's pattern: what rises, what falls, and when."""
+"""Bars: the rows in which a component is strongest, and the columns that move most in its pattern."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.showing import canvas
+from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import FALL, RISE, name_component, open_frame, say
 from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
-from tparafac2.plots.words import labels_of
+from tparafac2.plots.words import dimension_name, few_of, labels_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +46,54 @@ class Move(NamedTuple):
     change: float
     begin: int
     end: int
+
+
+def loadings(model: object, component: int = 1, n: int = 20, *, ax: Axes | None = None) -> Axes:
+    """Draw the largest loadings of one component, from the most positive to the most negative.
+
+    They are those of the normalised factors: the loadings of a component have length 1.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+    component : int
+        Counted from 1.
+    n : int
+        How many rows to show.
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a new figure, which is the result's ``figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        With one bar (of its ``patches``) for each row shown, from top to bottom.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=30, n_columns=20)
+    >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
+    >>> ax = tp.plots.loadings(model, 1, n=5)
+    >>> len(ax.patches), ax.get_ylabel()
+    (5, 'Row (the 5 largest of 30)')
+    """
+    result = as_result(model)
+    r = place_of(component, result)
+    most = count("n", n)
+    values = np.nan_to_num(result.normalised().A[:, r])
+    largest = np.argsort(-np.abs(values), kind="stable")[:most]
+    shown = largest[np.argsort(-values[largest], kind="stable")]
+    labels = labels_of(result, "rows", len(values))
+    with canvas(ax, 10, 2.0 + 0.34 * max(len(shown), 4)) as target:
+        if values.any():
+            _draw_bars(target, range(len(shown)), values[shown], [labels[i] for i in shown])
+        else:
+            say(target, "This component has vanished: all loadings are zero.")
+        target.set_xlabel("Loading")
+        target.set_ylabel(few_of(dimension_name(result, "rows"), len(shown), len(values)))
+        open_frame(target)
+        name_component(target, r)
+    return target
 
 
 def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = None) -> Axes:
@@ -102,20 +151,26 @@ def _draw(ax: Axes, axis: TimeAxis, labels: list[str], rises: list[Move], falls:
     moves = [*rises, *falls]
     gap = 0.6 if rises and falls else 0.0
     rows = [place + (gap if place >= len(rises) else 0.0) for place in range(len(moves))]
-    colours = [RISE if move.change > 0 else FALL for move in moves]
-    ax.barh(rows, [move.change for move in moves], height=0.72, color=colours)
-    ax.set_yticks(rows, [labels[move.column] for move in moves])
-    ax.tick_params(axis="y", length=0)
+    _draw_bars(ax, rows, [move.change for move in moves], [labels[move.column] for move in moves])
     beside = ax.get_yaxis_transform()
     for row, move in zip(rows, moves):
         when = f"{axis.labels[move.begin]} \N{RIGHTWARDS ARROW} {axis.labels[move.end]}"
         ax.text(1.02, row, when, transform=beside, va="center")
-    ax.axvline(0, color="0.3", lw=0.5)
-    ax.set_ylim(rows[-1] + 0.6, -0.6)
     ax.set_xlabel("Change of weight in the pattern")
     ax.annotate(axis.name, (1.02, 1), (0, 3), xycoords="axes fraction", textcoords="offset points")
     open_frame(ax)
     ax.spines["left"].set_visible(False)
+
+
+def _draw_bars(
+    ax: Axes, rows: Sequence[float], values: Sequence[float] | NDArray[np.float64], labels: list[str]
+) -> None:
+    """Draw a bar from zero in every row, with its label beside it; the first row is above."""
+    ax.barh(rows, values, height=0.72, color=[RISE if value > 0 else FALL for value in values])
+    ax.set_yticks(rows, labels)
+    ax.tick_params(axis="y", length=0)
+    ax.axvline(0, color="0.3", lw=0.5)
+    ax.set_ylim(rows[-1] + 0.6, -0.6)
 
 
 def largest_rises(known: NDArray[np.float64], n: int, *, goes_round: bool = False) -> list[Move]:

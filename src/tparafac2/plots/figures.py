@@ -1,17 +1,30 @@
-"""Pictures on disk: complete or not at all, and the same bytes every time."""
+"""Figures: whether a new one shows itself, and how it is saved.
+
+It shows itself where the user works with pyplot or in a notebook. A file is complete or not there at all, and
+has the same bytes every time.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tparafac2.files import written_whole
-from tparafac2.plots.style import print_style
+from tparafac2.plots.style import new_figure, print_style, require_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_TALLEST = 30.0
+"""In cm; a list of a thousand rows would else be too large to be drawn at all."""
+
+_off_screen: ContextVar[bool] = ContextVar("off_screen", default=False)
 
 # A date would make the bytes of every run differ. Heat maps are pixels in the others, too: make them fine.
 _FORMATS: dict[str, dict[str, Any]] = {
@@ -19,6 +32,50 @@ _FORMATS: dict[str, dict[str, Any]] = {
     ".pdf": {"dpi": 600, "metadata": {"CreationDate": None}},
     ".svg": {"dpi": 600, "metadata": {"Date": None}},
 }
+
+
+@contextmanager
+def off_screen() -> Iterator[None]:
+    """Make figures that are only for files, also in a notebook."""
+    token = _off_screen.set(True)
+    try:
+        yield
+    finally:
+        _off_screen.reset(token)
+
+
+def figure_for_the_user(width: float, height: float) -> Figure:
+    """Make an empty figure of a size in cm, which pyplot knows of if the user has loaded it.
+
+    In a notebook it then appears below the cell, in a script with ``plt.show()``. Elsewhere pyplot, which
+    looks for a display and keeps every figure alive, is left alone."""
+    if _off_screen.get() or not ("matplotlib.pyplot" in sys.modules or _in_a_notebook()):
+        with print_style():
+            return new_figure(width, height)
+    from matplotlib import pyplot
+
+    # Not within our style: what pyplot sets for notebooks with its first figure would be gone afterwards.
+    size = width / 2.54, height / 2.54
+    return pyplot.figure(figsize=size, layout="constrained", facecolor="white")
+
+
+@contextmanager
+def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
+    """Give the user's Axes with their own settings, or new ones in the style for print, of a size in cm.
+
+    Nothing is taller than a page."""
+    require_axes(ax)
+    if ax is None:
+        figure = figure_for_the_user(width, min(height, _TALLEST))
+        with print_style():
+            yield figure.add_subplot()
+    else:
+        yield ax
+
+
+def _in_a_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
 
 
 def save(figure: Figure | Axes, path: str | os.PathLike[str]) -> Path:

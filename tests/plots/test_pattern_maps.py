@@ -1,13 +1,16 @@
-"""One component's pattern as a heat map over time."""
+"""Patterns as heat maps: of a component, below the truth, and of an array."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 
+import tparafac2 as tp
 from tparafac2.data import Labels
-from tparafac2.plots import pattern
-from tparafac2.plots.heat_maps import colour_range
+from tparafac2.plots import pattern, pattern_heatmap, truth
+from tparafac2.plots.pattern_maps import _round_numbers
 from tparafac2.result import Result
 
 K, J = 12, 40
@@ -201,9 +204,173 @@ def test_bad_input_is_refused_before_anything_is_drawn(arguments, message):
     assert not ax.has_data()
 
 
-def test_the_range_of_colours_tells_what_is_beyond():
-    many = np.concatenate([np.full(500, 0.1), [-9.0]])
-    assert colour_range(many) == (0.1, "min")
-    assert colour_range(-many) == (0.1, "max")
-    assert colour_range(np.zeros(3)) == (1.0, "neither")
-    assert colour_range(np.array([-2.0, 2.0, np.nan]), limit=1.0) == (1.0, "both")
+def estimate(A, B, C, **changes):
+    facts = {"objective": 0.0, "explained_variance": 1.0, "status": "", "converged": True, "n_iter": 1}
+    return Result(model="M", A=A, B=B, C=C, **facts, **changes)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return tp.synthetic.easy(seed=0, n_times=8, n_rows=20, n_columns=24, n_concepts=2)
+
+
+def maps(ax):
+    return [np.asarray(item.get_array()) for item in ax.collections if isinstance(item, QuadMesh)][:2]
+
+
+def test_order_sign_and_size_of_the_estimate_do_not_matter(data):
+    A, B, C = data.factors
+    ax = truth(estimate(-A[:, ::-1], -7 * B[:, :, ::-1], C[:, ::-1]), data, 1)
+    true, found = maps(ax)
+    np.testing.assert_allclose(found, true)
+    assert true.max() > 0
+    assert ax.get_title("left") == "True component 2"
+    assert ax.texts[0].get_text() == "Component 1 (cosine 1.00)"
+
+
+def test_columns_are_those_of_the_truth_and_the_same_below(data):
+    ax = truth(estimate(*data.factors), data, 1, n_columns=6)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(names) == 12
+    assert names[:6] == names[6:]
+    weights = tp.plots.subject.as_result(estimate(*data.factors)).normalised().B[:, :, 0]
+    np.testing.assert_allclose(maps(ax)[0], weights[:, [int(name) for name in names[:6]]].T)
+
+
+def test_both_have_one_scale(data):
+    meshes = [item for item in truth(estimate(*data.factors), data).collections if isinstance(item, QuadMesh)]
+    assert meshes[0].get_clim() == meshes[1].get_clim()
+
+
+def test_slices_are_in_the_order_of_time(data):
+    K = len(data.C)
+    backwards = estimate(*data.factors, times=np.arange(K)[::-1])
+    np.testing.assert_allclose(maps(truth(backwards, data, n_columns=24))[0].shape, (24, K))
+    forwards = np.sort(maps(truth(estimate(*data.factors), data, n_columns=24))[0], axis=0)
+    np.testing.assert_allclose(
+        np.sort(maps(truth(backwards, data, n_columns=24))[0], axis=0), forwards[:, ::-1]
+    )
+
+
+def test_strengths_need_not_be_known(data):
+    A, B, C = data.factors
+    assert truth(estimate(A, B, C), (A, B, None)).get_title("left") == "True component 1"
+    assert truth(estimate(A, B, np.ones_like(C)), data).get_title("left") == "True component 1"
+
+
+def test_what_is_not_determined_is_hatched_on_its_side(data):
+    A, B, C = data.factors
+    weak = C.copy()
+    weak[3, 0] = 1e-9
+    ax = truth(estimate(A, B, weak), data, 1)
+    (hatch,) = [item for item in ax.collections if item.get_hatch()]
+    (path,) = hatch.get_paths()
+    assert path.get_extents().extents[[0, 2]].tolist() == [2.5, 3.5]
+    assert path.get_extents().y0 == len(maps(ax)[0]) + 1.8
+    assert "not determined" in ax.get_xlabel()
+
+
+def test_a_component_too_many_has_no_partner(data):
+    A, B, C = data.factors
+    three = estimate(*(np.concatenate([x, x[..., :1] ** 3], axis=-1) for x in (A, B, C)))
+    with pytest.raises(ValueError, match=r"no true component is left for component 3: .* all 2 of them"):
+        truth(three, data, 3)
+
+
+def test_truth_of_another_size_is_refused(data):
+    A, B, C = data.factors
+    with pytest.raises(ValueError, match="cannot be compared in mode B"):
+        truth(estimate(A, B, C), (A, B[:, :5], C))
+    with pytest.raises(TypeError, match="truth must be a tuple"):
+        truth(estimate(A, B, C), "data")
+
+
+def test_given_axes_are_used(data):
+    ax = Figure().add_subplot()
+    assert truth(estimate(*data.factors), data, ax=ax) is ax
+    assert len(ax.figure.axes) == 1
+
+
+PATTERN = np.arange(12.0).reshape(4, 3) - 3
+
+
+def test_time_runs_across_and_columns_down():
+    ax = pattern_heatmap(PATTERN)
+    image = ax.images[0]
+    np.testing.assert_array_equal(image.get_array(), PATTERN.T)
+    assert ax.get_xlim() == (-0.5, 3.5)
+    assert ax.get_ylim() == (2.5, -0.5)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Time", "Column")
+
+
+def test_zero_is_white_and_the_largest_value_sets_the_limit():
+    image = pattern_heatmap(PATTERN).images[0]
+    assert image.get_clim() == (-8, 8)
+    assert image.cmap(image.norm(0.0))[:3] == pytest.approx((1, 1, 1), abs=0.04)
+
+
+def test_a_given_limit_is_kept_for_an_array():
+    assert pattern_heatmap(PATTERN, limit=2).images[0].get_clim() == (-2, 2)
+
+
+@pytest.mark.parametrize("empty", [np.zeros((2, 3)), np.full((2, 3), np.nan)], ids=["zeros", "unknown"])
+def test_a_pattern_of_nothing_is_drawn(empty):
+    assert pattern_heatmap(empty).images[0].get_clim() == (-1, 1)
+
+
+def test_unknown_values_do_not_count():
+    pattern = PATTERN.copy()
+    pattern[3, 2] = np.nan
+    assert pattern_heatmap(pattern).images[0].get_clim() == (-7, 7)
+
+
+def test_given_axes_are_used_for_an_array():
+    ax = Figure().add_subplot()
+    assert pattern_heatmap(PATTERN, ax) is ax
+
+
+def test_labels_are_shown_where_they_belong():
+    ax = pattern_heatmap(PATTERN, times=[2001, 2002, 2003, 2004], columns=["ash", "elm", "oak"])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["2001", "2002", "2003", "2004"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["ash", "elm", "oak"]
+    assert ax.get_yticks().tolist() == [0, 1, 2]
+
+
+def test_without_labels_counting_begins_at_one():
+    ax = pattern_heatmap(np.ones((20, 100)))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "5", "10", "15", "20"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "20", "40", "60", "80", "100"]
+    assert ax.get_xticks().tolist() == [0, 4, 9, 14, 19]
+
+
+@given(st.integers(1, 10**7))
+def test_ticks_are_few_and_inside(size):
+    numbers = _round_numbers(size)
+    assert 1 <= len(numbers) <= 6
+    assert numbers[0] == 1
+    assert size / 2 <= numbers[-1] <= size
+    assert numbers == sorted(set(numbers))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"pattern": np.ones((2, 3, 1))}, r"one component, got shape \(2, 3, 1\).*B\[:, :, 0\]"),
+        ({"pattern": np.ones((0, 3))}, r"got shape \(0, 3\)"),
+        ({"pattern": [[1.0, np.inf]]}, "infinite"),
+        ({"limit": 0}, "limit must be a finite number above 0, got 0"),
+        ({"limit": np.nan}, "limit must be"),
+        ({"times": [1, 2]}, "each of the pattern's 4 times, got 2"),
+        ({"columns": ["a"]}, "each of the pattern's 3 columns, got 1"),
+    ],
+)
+def test_bad_arrays_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        pattern_heatmap(**{"pattern": PATTERN, **arguments})
+
+
+def test_refused_input_leaves_the_axes_alone():
+    ax = Figure().add_subplot()
+    with pytest.raises(ValueError, match="limit"):
+        pattern_heatmap(PATTERN, ax, limit=-1)
+    assert not ax.has_data()

@@ -1,0 +1,294 @@
+"""Patterns as heat maps: of an array, of a component of a model, and of one below the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tparafac2.metrics import MatchScore, match_components
+from tparafac2.plots.figures import canvas, figure_for_the_user
+from tparafac2.plots.heat_maps import (
+    HATCHED,
+    add_colour_bar,
+    colour_range,
+    columns_to_show,
+    draw_map,
+    label_columns,
+)
+from tparafac2.plots.style import COLUMN_WIDTH, DIVERGING, name_component, require_axes, rows_that_fit
+from tparafac2.plots.subject import Course, as_result, count, course_of, place_of
+from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis
+from tparafac2.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+_MOST_COLUMNS, _MOST_BESIDE_TRUTH = 25, 15
+_ROW_HEIGHT = 0.31
+_GAP = 1.8
+
+
+def pattern(
+    model: object,
+    component: int = 1,
+    *,
+    n_columns: int | None = None,
+    limit: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the pattern of one component: time from left to right, its largest columns from top to bottom.
+
+    Columns that matter early are above those that matter late. White is zero; every pattern has length 1, so
+    that colours at different times can be compared. Hatched is what the data do not determine: the component
+    has almost no strength then, or the column was not observed. Grey is where there is no slice, or no such
+    column. Where slices have columns of their own (a list), these stay in their order and all are shown.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+    component : int
+        Counted from 1.
+    n_columns : int, optional
+        How many columns to show; by default those that matter (a twentieth of the largest, over all times),
+        but no more than 25 and no more than can be labelled.
+    limit : float, optional
+        The absolute weight with the deepest colour. By default one weight in a hundred is beyond. Give the
+        same limit to heat maps that are to be compared.
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a new figure, which is the result's ``figure``, with a colour bar.
+
+    Returns
+    -------
+    matplotlib Axes
+        The heat map is the first of its ``collections``, for example for a colour bar.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=40)
+    >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
+    >>> ax = tp.plots.pattern(model, 2, n_columns=10)
+    >>> ax.get_title("left"), ax.get_ylabel()
+    ('Component 2', 'Column (the 10 largest of 40)')
+    """
+    result = as_result(model)
+    r = place_of(component, result)
+    axis = time_axis(result)
+    course = course_of(result, r, axis)
+    wanted = None if n_columns is None else count("n_columns", n_columns)
+    fixed = None if limit is None else _check_limit(limit)
+    require_axes(ax)
+    most = _MOST_COLUMNS if ax is None else min(_MOST_COLUMNS, rows_that_fit(ax))
+    shown = columns_to_show(result, course, wanted, most)
+    reach, extend = colour_range(course.weights[:, shown], fixed)
+    labelled = min(len(shown), 25) if result.ragged else max(len(shown), 5)
+    with canvas(ax, 13, 2.0 + _ROW_HEIGHT * labelled) as target:
+        hatched = draw_map(target, axis, course, shown, reach)
+        label_columns(target, result, shown)
+        name_component(target, r)
+        _finish(target, axis, hatched)
+        if ax is None:
+            add_colour_bar(target, extend)
+    return target
+
+
+def truth(
+    model: object, true: Any, component: int = 1, *, n_columns: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the pattern of one component below the true one that it matches best.
+
+    Components are matched one to one. Both patterns have length 1 at every time and one colour scale; the
+    estimate has the sign of the truth. The columns are the largest of the truth. Hatched is what the data do
+    not determine.
+
+    Parameters
+    ----------
+    model : fitted model or Result
+    true : SyntheticData, tuple (A, B, C), or object with these attributes, such as a Result
+        The components that made the data. In a tuple C may be None.
+    component : int
+        Of the model, counted from 1.
+    n_columns : int, optional
+        How many columns to show; by default those that matter, but no more than 15.
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a new figure, which is the result's ``figure``, with a colour bar.
+
+    Returns
+    -------
+    matplotlib Axes
+        The heat maps are the first two meshes of its ``collections``: the truth, and the estimate.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer true components and none is left for this one, or they are of another size.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=24, n_concepts=2)
+    >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
+    >>> ax = tp.plots.truth(model, data, 1)
+    >>> ax.get_title("left"), ax.texts[0].get_text()
+    ('True component 2', 'Component 1 (cosine 0.99)')
+    """
+    result = as_result(model)
+    r = place_of(component, result)
+    wanted = None if n_columns is None else count("n_columns", n_columns)
+    match = match_components(result, true, modes=_modes(result, true))
+    t = _partner(match, r)
+    axis = time_axis(result)
+    upper = course_of(_as_known(true), t, axis)
+    lower = _turned(course_of(result, r, axis), upper)
+    shown = columns_to_show(result, upper, wanted, _MOST_BESIDE_TRUTH)
+    tops = 0.0, len(shown) + _GAP
+    reach, extend = colour_range(np.concatenate([upper.weights[:, shown], lower.weights[:, shown]]))
+    with canvas(ax, 13, 2.0 + _ROW_HEIGHT * 2 * (min(len(shown), 40) + _GAP)) as target:
+        hatched = [
+            draw_map(target, axis, course, shown, reach, top) for course, top in zip((upper, lower), tops)
+        ]
+        target.set_title(f"True component {t + 1}", loc="left", fontweight="bold")
+        _name_lower(target, tops[1], f"Component {r + 1} (cosine {match.per_mode['B'][t]:.2f})")
+        label_columns(target, result, shown, tops)
+        _finish(target, axis, any(hatched))
+        if ax is None:
+            add_colour_bar(target, extend)
+    return target
+
+
+def _modes(result: Result, true: Any) -> str:
+    """Strengths say nothing where they are not known, or fixed to one."""
+    unknown = isinstance(true, tuple | list) and true[-1] is None
+    return "AB" if unknown or bool((result.C == 1).all()) else "ABC"
+
+
+def _partner(match: MatchScore, r: int) -> int:
+    partners = np.flatnonzero(match.permutation == r)
+    if not len(partners):
+        raise ValueError(
+            f"no true component is left for component {r + 1}: the others match all "
+            f"{len(match.permutation)} of them better. Choose another component."
+        )
+    return int(partners[0])
+
+
+def _as_known(true: Any) -> Result:
+    A, B, C = true if isinstance(true, tuple | list) else (getattr(true, letter) for letter in "ABC")
+    strengths = np.ones((len(B), np.shape(A)[1])) if C is None else C
+    facts: dict[str, Any] = {"explained_variance": 1.0, "status": "", "converged": True, "n_iter": 0}
+    return Result(model="truth", A=A, B=B, C=strengths, objective=0.0, **facts)
+
+
+def _turned(course: Course, other: Course) -> Course:
+    """Give a course the sign in which it is most like the other one."""
+    alike = float(np.nansum(course.known * other.known))
+    return course._replace(weights=-course.weights) if alike < 0 else course
+
+
+def _name_lower(ax: Axes, top: float, text: str) -> None:
+    """Write the name of the lower heat map above it, on white."""
+    ax.axhspan(top - _GAP, top, color="white", lw=0)
+    ax.text(0, top - 0.35, text, transform=ax.get_yaxis_transform(), fontweight="bold", va="bottom")
+
+
+def _finish(ax: Axes, axis: TimeAxis, hatched: bool) -> None:
+    draw_time(ax, axis, rug=True)
+    if hatched:
+        ax.set_xlabel(f"{axis.name}\n{HATCHED}")
+
+
+def pattern_heatmap(
+    pattern: ArrayLike,
+    ax: Axes | None = None,
+    *,
+    limit: float | None = None,
+    times: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None,
+) -> Axes:
+    """Draw a pattern with time from left to right, columns from top to bottom and white for zero.
+
+    Parameters
+    ----------
+    pattern : array of shape (K, J)
+        One component: the weight of every column at every time, for example ``model.B_[:, :, 0]``.
+        NaN is left blank.
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a new figure, which is the result's ``figure``.
+    limit : float, optional
+        The absolute value with the deepest colour, by default the largest one. Give the same limit to heat
+        maps that are to be compared.
+    times, columns : sequence, optional
+        Labels; by default numbers counted from 1.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the heat map as its only image, for example for a colour bar.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ax = pattern_heatmap(np.eye(5, 8) - 0.5)
+    >>> ax.images[0].get_clim()
+    (-0.5, 0.5)
+    >>> ax.figure.savefig("pattern.png")  # doctest: +SKIP
+    """
+    values = _check_pattern(pattern)
+    for name, labels, size in (("times", times, values.shape[0]), ("columns", columns, values.shape[1])):
+        if labels is not None and len(labels) != size:
+            raise ValueError(
+                f"{name} must have one label for each of the pattern's {size} {name}, got {len(labels)}."
+            )
+    reach = _largest(values) if limit is None else _check_limit(limit)
+    if ax is None:
+        ax = figure_for_the_user(COLUMN_WIDTH, 0.75 * COLUMN_WIDTH).add_subplot()
+    ax.imshow(values.T, cmap=DIVERGING, vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
+    _label(ax.xaxis, "Time", values.shape[0], times)
+    _label(ax.yaxis, "Column", values.shape[1], columns)
+    return ax
+
+
+def _check_pattern(pattern: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(pattern, dtype=np.float64)
+    if values.ndim != 2 or values.size == 0:
+        raise ValueError(
+            f"pattern must be an array (times, columns), one component, got shape {values.shape}; "
+            "give for example B[:, :, 0]."
+        )
+    if np.isinf(values).any():
+        raise ValueError("pattern has infinite values; NaN marks what is not known.")
+    return values
+
+
+def _check_limit(limit: float) -> float:
+    """Refuse what cannot be the value with the deepest colour."""
+    if not (math.isfinite(limit) and limit > 0):
+        raise ValueError(f"limit must be a finite number above 0, got {limit!r}.")
+    return float(limit)
+
+
+def _largest(values: NDArray[np.float64]) -> float:
+    sizes = np.abs(values[~np.isnan(values)])
+    return float(sizes.max(initial=0.0)) or 1.0
+
+
+def _label(axis: Axis, name: str, size: int, labels: Sequence[object] | None) -> None:
+    places = _round_numbers(size)
+    axis.set_ticks(
+        [place - 1 for place in places],
+        [str(place if labels is None else labels[place - 1]) for place in places],
+    )
+    axis.set_label_text(name)
+
+
+def _round_numbers(size: int) -> list[int]:
+    """Choose at most six numbers from 1 to ``size``: 1 and multiples of a round step, or every few."""
+    step = next(
+        factor * 10**power for power in range(20) for factor in (1, 2, 5) if factor * 10**power * 5 >= size
+    )
+    return list(range(1, size + 1, step)) if step < 5 else [1, *range(step, size + 1, step)]
