@@ -231,7 +231,7 @@ def test_nothing_reads_what_the_program_says():
     tellers = [
         "cli/wording.py",
         "cli/errors.py",
-        "report/facts.py",
+        "report/display.py",
         "result/wording.py",
         "words.py",
         "errors.py",

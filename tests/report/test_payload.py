@@ -4,6 +4,7 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
+from hand_made import hand_made
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
@@ -11,23 +12,11 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from tparafac2.data import Labels
 from tparafac2.report import payload as room
 from tparafac2.report.payload import NOTHING, STEPS, as_script_text, packed, payload, quantise
-from tparafac2.result import Result
 
 
 def make(**changes):
     rng = np.random.default_rng(0)
-    plain = {
-        "model": "TParafac2",
-        "A": rng.normal(size=(4, 2)),
-        "B": rng.normal(size=(3, 5, 2)),
-        "C": rng.random((3, 2)) + 0.1,
-        "objective": 1.0,
-        "explained_variance": 0.5,
-        "status": "Converged.",
-        "converged": True,
-        "n_iter": 1,
-    }
-    return Result(**(plain | changes))
+    return hand_made(**({"A": rng.normal(size=(4, 2)), "B": rng.normal(size=(3, 5, 2))} | changes))
 
 
 def page_of(result, **about):

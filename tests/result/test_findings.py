@@ -12,7 +12,7 @@ import tparafac2 as tp
 from tparafac2.cli.wording import FLAGS
 from tparafac2.data import Labels
 from tparafac2.penalties import NonNegative, Static
-from tparafac2.report.facts import account
+from tparafac2.report.display import account
 from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, notes, sentence
 from tparafac2.solver import Status
 from tparafac2.words import PYTHON

@@ -13,10 +13,14 @@ from tparafac2.data import MODES, Correction, FloatArray, Labels, Mode, Table, r
 from tparafac2.data.checks import require_finite_entries, require_numbers, require_stack
 from tparafac2.data.labels import AXES, ORDER, SELECTION, dated_dims, labels_of, named_array, resolve_dims
 from tparafac2.errors import InvalidValue
-from tparafac2.preparing.centring import deviations, largest, means, require_spread, spread_out
-from tparafac2.preparing.transforms import (
+from tparafac2.preparing.steps import (
     Transform,
     Transformed,
+    deviations,
+    largest,
+    means,
+    require_spread,
+    spread_out,
     transform_dense,
     transform_sparse,
     transform_steps,

@@ -1,20 +1,64 @@
-"""A result as people look at it: in the order of time, of unit size, with a text for every label."""
+"""What people are shown of a fit: factors in the order of time, components in sentences, and facts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from itertools import groupby
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import label_text, padded
-from tparafac2.result import Result
+from tparafac2.data import label_text, padded, shortened
+from tparafac2.result import Finding, Kind, Result, Severity, sentence, static, vanished
 from tparafac2.result.moments import moment_text, timeline
+from tparafac2.result.wording import counted, percentage
+from tparafac2.words import PYTHON, Words
 
 LONGEST_LABEL = 200
 """Labels are cut here: they come from strangers, and a page is to be read."""
+
+_LEADERS = 3
+_LONGEST = 40
+_VISIBLE = 0.01
+
+Tone = Literal["good", "plain", "warning"]
+
+_FIGURES = {
+    Kind.EXPLAINED: "{percent}",
+    Kind.EXPLAINS_NOTHING: "{percent}",
+    Kind.ALL_VANISHED: "nothing left",
+    Kind.INTERRUPTED: "interrupted",
+    Kind.NO_SOUND_START: "no sound start",
+    Kind.INTERRUPTED_STARTS: "unfinished",
+    Kind.ONE_START: "agreement unknown",
+    Kind.STARTS: "{alike} of {starts}",
+    Kind.FEW_STARTS_AGREE: "only {alike} of {starts}",
+    Kind.LOWER_PASSED_OVER: "{lower} of {starts}",
+    Kind.NOT_UNIQUE: "not unique",
+    Kind.DEGENERATE: "degenerate",
+    Kind.VANISHED: "{count} vanished",
+    Kind.CONSTANT: "constant",
+    Kind.STATIC: "{count} static",
+    Kind.UNDETERMINED: "undetermined",
+    Kind.COMPLETE: "complete",
+    Kind.MISSING: "{percent}",
+    Kind.UNOBSERVED_TIMES: "not observed",
+    Kind.FEW_ROWS: "few rows",
+    Kind.BRIDGED: "bridged",
+    Kind.UNEVEN_TIMES: "uneven times",
+    Kind.PERIODIC: "periodic",
+    Kind.RAGGED: "ragged",
+}
+_ENDED = {True: "converged", False: "not converged"}
+
+_HERE = {
+    Kind.UNDETERMINED: " They are hatched on this page.",
+    Kind.MISSING: " What was not observed is hatched here, and left out of the rankings.",
+}
+"""What the page does about it."""
 
 
 class Known(IntEnum):
@@ -82,6 +126,9 @@ def look(result: Result) -> Display:
     moments = when.values[order]
     if not np.isfinite(moments).all():  # labels that do not say when
         moments = np.arange(K, dtype=np.float64)
+    times = [moment_text(float(value), when.dated) for value in when.values]
+    if result.labels.time is not None:
+        times = _texts(result.labels.time, "time", K)
     A, B, C = result.normalised()
     coverage = np.ones((K, J)) if result.coverage is None else result.coverage
     unseen = np.asarray(coverage == 0)
@@ -93,7 +140,7 @@ def look(result: Result) -> Display:
         C=C[order],
         rows=_texts(result.labels.rows, "row", I),
         columns=_texts(result.labels.columns, "column", J),
-        times=[_time_texts(result)[k] for k in order],
+        times=[times[k] for k in order],
         moments=moments,
         known=known[order],
         unseen=unseen[order],
@@ -101,15 +148,169 @@ def look(result: Result) -> Display:
 
 
 def _texts(labels: NDArray[Any] | None, word: str, size: int) -> list[str]:
-    return [f"{word} {i}" for i in range(size)] if labels is None else _label_texts(labels)
-
-
-def _label_texts(labels: NDArray[Any]) -> list[str]:
+    if labels is None:
+        return [f"{word} {i}" for i in range(size)]
     return [label_text(label, LONGEST_LABEL) for label in labels]
 
 
-def _time_texts(result: Result) -> list[str]:
-    if result.labels.time is not None:
-        return _label_texts(result.labels.time)
-    when = timeline(result)
-    return [moment_text(float(value), when.dated) for value in when.values]
+class ComponentAccount(NamedTuple):
+    """What is said of a component.
+
+    Attributes
+    ----------
+    share : float
+        Its part of the sum of all components' strengths.
+    state : "", "vanished" or "static"
+    text : str
+
+    Examples
+    --------
+    >>> ComponentAccount(0.5, "static", "Does not change.").state
+    'static'
+    """
+
+    share: float
+    state: str
+    text: str
+
+
+def component_accounts(result: Result, view: Display) -> list[ComponentAccount]:
+    """Describe the components, in their order.
+
+    Examples
+    --------
+    >>> B = np.array([[[3.0], [4.0], [0.0]], [[0.0], [0.0], [2.0]]])
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=B, C=np.ones((2, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
+    >>> component_accounts(result, look(result))[0].text
+    'Strongest at 0, weakest at 1. At 0 it is column 1, column 0; at 1 it is column 2.'
+    """
+    shares = _shares(view.C)
+    gone, still = vanished(result), static(result)
+    accounts = []
+    for r in range(result.rank):
+        state = "vanished" if gone[r] else "static" if still[r] else ""
+        text = "Nothing is left of it." if gone[r] else _sentences(view, r, bool(still[r]))
+        accounts.append(ComponentAccount(float(shares[r]), state, text))
+    return accounts
+
+
+def _shares(C: NDArray[np.float64]) -> NDArray[np.float64]:
+    finite = np.where(np.isfinite(C), C, 0.0)
+    # The peak first, so that no square leaves the range.
+    strengths = np.linalg.norm(finite / (np.abs(finite).max(initial=0.0) or 1.0), axis=0)
+    return np.asarray(strengths / (strengths.sum() or 1.0))
+
+
+def _sentences(view: Display, r: int, still: bool) -> str:
+    course, shown = view.C[:, r], view.shown[:, :, r]
+    if not np.isfinite(course).all():
+        return "Its numbers are not finite: the fit broke down."
+    parts = []
+    if np.ptp(course) > _VISIBLE * np.abs(course).max():
+        strongest, weakest = (_time(view, int(place(course))) for place in (np.argmax, np.argmin))
+        parts.append(f"Strongest at {strongest}, weakest at {weakest}.")
+    else:
+        parts.append("Equally strong at all times.")
+    seen = np.flatnonzero(shown.any(axis=1))
+    if not len(seen):
+        return " ".join([*parts, "The data do not determine its pattern at any time."])
+    first, last = int(seen[0]), int(seen[-1])
+    at_first = _leaders(view, shown, first, r)
+    if still or first == last:
+        parts.append(f"It is {at_first}{' throughout' if still else ''}.")
+    else:
+        at_last = _leaders(view, shown, last, r)
+        parts.append(f"At {_time(view, first)} it is {at_first}; at {_time(view, last)} it is {at_last}.")
+    faint = int(np.count_nonzero(view.known[:, r] != Known.YES))
+    if faint:
+        parts.append(f"Its pattern is not determined at {faint} of {len(course)} times.")
+    return " ".join(parts)
+
+
+def _leaders(view: Display, shown: NDArray[np.bool_], k: int, r: int) -> str:
+    pattern = np.where(shown[k], view.B[k, :, r], 0.0)
+    largest = np.argsort(-np.abs(pattern), kind="stable")[:_LEADERS]
+    names = [
+        shortened(view.columns[j], _LONGEST) + (" (negative)" if pattern[j] < 0 else "")
+        for j in largest
+        if pattern[j] != 0
+    ]
+    return ", ".join(names) or "nothing"
+
+
+def _time(view: Display, k: int) -> str:
+    return shortened(view.times[k], _LONGEST)
+
+
+class Fact(NamedTuple):
+    """One thing to know about a fit.
+
+    Attributes
+    ----------
+    tone : "good", "plain" or "warning"
+        Whether it is to reassure, to inform or to be taken care of.
+    figure : str
+        The fact in a word or a number.
+    text : str
+        The fact in sentences, of which the first may go on from the figure.
+
+    Examples
+    --------
+    >>> Fact("good", "95 %", "of the variation is explained.").figure
+    '95 %'
+    """
+
+    tone: Tone
+    figure: str
+    text: str
+
+
+def account(result: Result, words: Words = PYTHON) -> list[Fact]:
+    """Say what everybody should know about a fit before looking at its patterns.
+
+    Parameters
+    ----------
+    result : Result
+    words : Words
+        What arguments are called.
+
+    Returns
+    -------
+    list of Fact
+        One for each kind of finding.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
+    >>> for fact in account(result)[:2]:
+    ...     print(fact.figure, "|", fact.text)
+    90 % | of the variation in the data (its sum of squares) is explained by 1 component.
+    converged | after 7 iterations: the objective no longer changes and all constraints hold.
+    """
+    groups = groupby(result.findings, key=lambda finding: finding.kind)
+    return [_fact(kind, list(findings), words) for kind, findings in groups]
+
+
+def _fact(kind: Kind, findings: Sequence[Finding], words: Words) -> Fact:
+    numbers = findings[0].numbers
+    share = numbers.get("share", 0.0)
+    percent = percentage(share) if np.isfinite(share) else "unknown"
+    figure = _FIGURES.get(kind, _ENDED[kind is Kind.CONVERGED])
+    figure = figure.format(**numbers, count=len(findings), percent=percent)
+    text = " ".join(sentence(one, words) for one in findings) + _HERE.get(kind, "")
+    if kind is Kind.EXPLAINED:
+        what = "data" if numbers["observed_share"] == 1 else "observed data"
+        components = counted(numbers["components"], "component")
+        text = f"of the variation in the {what} (its sum of squares) is explained by {components}."
+    elif text.casefold().startswith(figure.casefold()):  # it then goes on from there: no number is told twice
+        text = text[len(figure) :].lstrip()
+    return Fact(_tone(findings[0]), figure, text)
+
+
+def _tone(finding: Finding) -> Tone:
+    if finding.severity is Severity.WARNING:
+        return "warning"
+    all_agree = finding.kind is Kind.STARTS and finding.numbers["alike"] == finding.numbers["starts"]
+    return "good" if all_agree or finding.kind is Kind.CONVERGED else "plain"

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2 import __version__
-from tparafac2.report.components import component_accounts
-from tparafac2.report.display import Display, look
-from tparafac2.report.facts import account
+from tparafac2.report.display import Display, account, component_accounts, look
 from tparafac2.result import Result
 from tparafac2.result.summary import size_text
 from tparafac2.words import PYTHON, Words
