@@ -24,8 +24,8 @@ from tparafac2.data import take_in
 from tparafac2.models import TParafac2
 from tparafac2.penalties import NonNegative, Parafac2, Ridge, TemporalSmoothness
 from tparafac2.solver import Settings, build_problem
-from tparafac2.solver.finish import finish
 from tparafac2.solver.loop import Batch
+from tparafac2.solver.run import finish
 from tparafac2.starts import batch_size, child_seeds, fit_size, uniform_start
 
 LAMBDAS = (0.1, 1000.0, 0.1)
@@ -161,7 +161,7 @@ def race(X, rank, target):
         batch.stop(batch.step())
         spent += time.perf_counter() - began
         for i in np.flatnonzero(np.isnan(reached)):
-            if finish(problem, batch.point(int(i)), settings).objective * square <= target:
+            if finish(problem, batch.point(int(i))).objective * square <= target:
                 reached[i] = spent / STARTS
     return np.nan_to_num(reached, nan=np.inf)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import DenseData, Factors, SliceData
+from tparafac2.data import BatchedFactors, DenseData, SliceData
 
 SIZES = st.integers(1, 6)
 
@@ -33,7 +33,7 @@ def test_dense_data_is_slice_data_and_ignores_the_model() -> None:
     X, At, W = _problem(0, 2, 3, (4, 5, 6))
     data = DenseData.from_slices(X)
     assert isinstance(data, SliceData)
-    model = Factors(At, W, np.full((2, 3, 4), np.nan))
+    model = BatchedFactors(At, W, np.full((2, 3, 4), np.nan))
     np.testing.assert_array_equal(data.project(At, model), data.project(At))
     np.testing.assert_array_equal(data.accumulate(W, model), data.accumulate(W))
 

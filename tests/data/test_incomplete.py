@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import DenseData, Factors, FilledData, ObservedData
+from tparafac2.data import BatchedFactors, DenseData, FilledData, ObservedData
 from tparafac2.data.incomplete import first_fill
 
 
@@ -16,7 +16,7 @@ def draw(seed, share, dtype="float64"):
     At = rng.standard_normal((n, R, I))
     B = rng.standard_normal((n, R, K, J)).astype(dtype)
     C = rng.standard_normal((n, R, K))
-    return holed, mask, Factors(At, B, C)
+    return holed, mask, BatchedFactors(At, B, C)
 
 
 def check(actual, expected, dtype):
@@ -37,8 +37,8 @@ def test_em_products_are_those_of_data_filled_by_the_model(seed, share, dtype):
     holed, mask, (At, B, C) = draw(seed, share, dtype)
     data = FilledData(holed)
     W = (B * C[..., None]).astype(dtype)
-    G = data.project(At, Factors(At, B, C))
-    F = data.accumulate(W, Factors(At, B, C))
+    G = data.project(At, BatchedFactors(At, B, C))
+    F = data.accumulate(W, BatchedFactors(At, B, C))
     for i in range(len(At)):
         filled = np.where(mask, holed, np.einsum("ri,rkj->ikj", At[i], W[i].astype(float)))
         check(G[i], np.einsum("ri,ikj->rkj", At[i], filled), dtype)

@@ -7,7 +7,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import Correction, DenseData, Factors, SliceData, SparseData, compress, take_in
+from tparafac2.data import BatchedFactors, Correction, DenseData, SliceData, SparseData, compress, take_in
 
 SIZES = st.integers(1, 6)
 FORMATS = ["csr", "csc", "coo", "lil"]
@@ -76,7 +76,7 @@ def test_sparse_data_are_slice_data_and_ignore_the_model() -> None:
     data = SparseData.from_slices(_sparse(_filled(0, (4, 5, 6))))
     At, W = _factors(0, 2, 3, data.shape)
     assert isinstance(data, SliceData)
-    model = Factors(At, W, np.full((2, 3, 4), np.nan))
+    model = BatchedFactors(At, W, np.full((2, 3, 4), np.nan))
     np.testing.assert_array_equal(data.project(At, model), data.project(At))
     np.testing.assert_array_equal(data.accumulate(W, model), data.accumulate(W))
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import DenseData, Factors, FilledData, ObservedData, take_in
+from tparafac2.data import BatchedFactors, DenseData, FilledData, ObservedData, take_in
 from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
 from tparafac2.solver import Settings, Start, build_problem, solve
-from tparafac2.solver.finish import evaluate
 from tparafac2.solver.kernels import Quadratics, solve_quadratic, solve_quadratic_observed
+from tparafac2.solver.run import evaluate
 from tparafac2.solver.views import Patterns, joined_columns, view_of
 
 pytestmark = pytest.mark.slow
@@ -211,7 +211,7 @@ def test_views_agree_where_nothing_is_missing(dense):
     rng = np.random.default_rng(3)
     n = 2
     At, B, C = rng.random((n, R, I)), rng.random((n, R, K, J)), rng.random((n, R, K))
-    model = Factors(At, B, C)
+    model = BatchedFactors(At, B, C)
     W = B * C[..., None]
     problem = build_problem(dense, R, MODELS["tPARAFAC2"][0])
     patterns = Patterns(B, np.arange(n), problem.quadratics)

@@ -6,8 +6,8 @@ import pytest
 from tparafac2.data import DenseData
 from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
 from tparafac2.solver import Settings, build_problem
-from tparafac2.solver.finish import evaluate
 from tparafac2.solver.problem import Scaled
+from tparafac2.solver.run import evaluate
 
 K, I, J, R = 4, 6, 5, 2
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tparafac2.solver import Entry, Info, Settings
-from tparafac2.solver.stopping import StopRule
+from tparafac2.solver.rules import StopRule
 from tparafac2.starts.outlook import Outlook
 
 

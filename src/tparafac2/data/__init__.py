@@ -6,8 +6,8 @@ from tparafac2.data.dense import DenseData
 from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
 from tparafac2.data.intake import Intake, take_in
 from tparafac2.data.interface import (
+    BatchedFactors,
     Compressible,
-    Factors,
     FloatArray,
     PartlyObserved,
     SliceData,
@@ -25,10 +25,10 @@ from tparafac2.data.text import label_text, listed, printable, shortened, shown
 from tparafac2.data.times import Lines, TimeWeights, lines_through, read_times, time_weights
 
 __all__ = [
+    "BatchedFactors",
     "Compressible",
     "Correction",
     "DenseData",
-    "Factors",
     "FloatArray",
     "Labels",
     "PartlyObserved",

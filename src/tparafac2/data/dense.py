@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.exact_sums import frobenius_norm
-from tparafac2.data.interface import Factors, FloatArray, output_array, require_tail
+from tparafac2.data.interface import BatchedFactors, FloatArray, output_array, require_tail
 
 # Tiles of 2 MB in float64: they stay in cache while all starts use them, and are far below 64 MB.
 _TILE_ENTRIES = 2**18
@@ -111,7 +111,7 @@ class DenseData:
         return frobenius_norm([self._rows_by_rest]) ** 2
 
     def project(
-        self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I); `model` is ignored."""
         require_tail("At", At, self.values.shape[:1])
@@ -122,7 +122,7 @@ class DenseData:
         return out
 
     def accumulate(
-        self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); `model` is ignored."""
         require_tail("W", W, self.values.shape[1:])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.interface import Factors, FloatArray, output_array, require_tail
+from tparafac2.data.interface import BatchedFactors, FloatArray, output_array, require_tail
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class FilledData(IncompleteData):
     follows_model: ClassVar[bool] = True
 
     def project(
-        self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
         from tparafac2.data.missing_kernels import project_filled
@@ -145,7 +145,7 @@ class FilledData(IncompleteData):
         return out
 
     def accumulate(
-        self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); the model is A W'."""
         from tparafac2.data.missing_kernels import accumulate_filled
@@ -180,13 +180,13 @@ class ObservedData(IncompleteData):
     COPIES = 3  # with zeros for what is missing, and with ones for what is not
 
     def project(
-        self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """G (n, R, K, J) with the sum of x_ikj a_i over the observed i; `model` is ignored."""
         return self._zeros_for_missing.project(At, out=out)
 
     def accumulate(
-        self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """The sum of x_ikj w_kj over the observed k and j, as (n, R, I); `model` is ignored."""
         return self._zeros_for_missing.accumulate(W, out=out)

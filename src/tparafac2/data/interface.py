@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 
 
-class Factors(NamedTuple):
+class BatchedFactors(NamedTuple):
     """The current model of n starts, for data that need it (dense and sparse data do not).
 
     Attributes
@@ -24,7 +24,7 @@ class Factors(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> Factors(np.ones((1, 2, 5)), np.ones((1, 2, 3, 4)), np.ones((1, 2, 3))).B.shape
+    >>> BatchedFactors(np.ones((1, 2, 5)), np.ones((1, 2, 3, 4)), np.ones((1, 2, 3))).B.shape
     (1, 2, 3, 4)
     """
 
@@ -86,12 +86,12 @@ class SliceData(Protocol):
         """Number of true columns of each slice where they differ (the rest is zero padding)."""
 
     def project(
-        self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
 
     def accumulate(
-        self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J)."""
 

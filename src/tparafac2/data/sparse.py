@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from tparafac2.data import exact_sums
 from tparafac2.data.correction import Correction
 from tparafac2.data.exact_sums import frobenius_norm
-from tparafac2.data.interface import Factors, FloatArray, output_array, require_tail
+from tparafac2.data.interface import BatchedFactors, FloatArray, output_array, require_tail
 from tparafac2.data.sparse_tables import entries, tidy
 
 # Numbers per row from which on a block's own (I, R) result costs little beside them.
@@ -129,7 +129,7 @@ class SparseData:
         return self.blocks if plain else None
 
     def project(
-        self, At: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I); `model` is ignored."""
         K, I, J = self.shape
@@ -147,7 +147,7 @@ class SparseData:
         return out
 
     def accumulate(
-        self, W: FloatArray, model: Factors | None = None, out: FloatArray | None = None
+        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); `model` is ignored."""
         K, I, J = self.shape

@@ -2,9 +2,8 @@
 
 from tparafac2.solver.loop import Entry, Info, solve
 from tparafac2.solver.problem import Problem, build_problem
-from tparafac2.solver.run import Run, Start, Trace
+from tparafac2.solver.run import Run, Start, Status, Trace
 from tparafac2.solver.settings import Settings
-from tparafac2.solver.status import Status
 
 __all__ = [
     "Entry",

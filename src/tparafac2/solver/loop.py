@@ -7,18 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Factors, FloatArray, follows_model
+from tparafac2.data import BatchedFactors, FloatArray, follows_model
 from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
-from tparafac2.solver.finish import finish
 from tparafac2.solver.kernels import Summary
-from tparafac2.solver.momentum import Momentum
 from tparafac2.solver.patterns import PatternBlock, pattern_block
-from tparafac2.solver.problem import Problem, Terms
+from tparafac2.solver.problem import Problem, SortedTerms
 from tparafac2.solver.rows import Indices, RowBlock
-from tparafac2.solver.run import Run, Start, Trace
+from tparafac2.solver.rules import Momentum, StopRule, WeightRule
+from tparafac2.solver.run import Run, Start, Status, Trace, finish
 from tparafac2.solver.settings import Settings
-from tparafac2.solver.status import Status
-from tparafac2.solver.stopping import StopRule, WeightRule
 from tparafac2.solver.views import Patterns, View, summarise, view_of
 
 
@@ -75,7 +72,7 @@ def solve(
     batch.close(interrupted)
     points = [batch.point(i) for i in range(len(starts))]
     del batch  # its arrays are no longer needed, and finishing needs some of its own
-    return [finish(problem, point, settings) for point in points]
+    return [finish(problem, point) for point in points]
 
 
 class Batch:
@@ -123,7 +120,7 @@ class Batch:
         else:
             for slot, i in enumerate(active):
                 np.multiply(self.patterns.B[i], C[slot][:, :, None], out=G[slot], casting="same_kind")
-        F, H = self.view.rows(Factors(At, self.patterns.B, C), G, summary.gram)
+        F, H = self.view.rows(BatchedFactors(At, self.patterns.B, C), G, summary.gram)
         self.loadings.update(active, H, F)
         At = self.loadings.values[active]
         N = At @ At.transpose(0, 2, 1)
@@ -169,11 +166,11 @@ class Batch:
         B = self.patterns.B[i].transpose(1, 2, 0).astype(np.float64)
         return Run(A, B, C, self.status[i], self._trace(i), tuple(np.flatnonzero(self.vanished[i]).tolist()))
 
-    def _model(self, At: FloatArray, C: FloatArray) -> Factors:
+    def _model(self, At: FloatArray, C: FloatArray) -> BatchedFactors:
         """The model of the active starts; their patterns are copied out only for data that look at them."""
         B = self.patterns.B
         copied = follows_model(self.problem.data) and len(self.active) < len(B)
-        return Factors(At, B[self.active] if copied else B, C)
+        return BatchedFactors(At, B[self.active] if copied else B, C)
 
     def _patterns(self) -> Patterns:
         return Patterns(self.patterns.B, self.active, self.problem.quadratics)
@@ -246,7 +243,7 @@ class Batch:
         return Costs(cost_a, cost_b, cost_c), Costs(sizes_a, summary.norms, sizes_c)
 
     def _add_split_costs(
-        self, cost: FloatArray, terms: Terms, value: Callable[[int, int, int | None], float]
+        self, cost: FloatArray, terms: SortedTerms, value: Callable[[int, int, int | None], float]
     ) -> None:
         for t, term in enumerate(terms.splits):
             if term.degree == 0:

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tparafac2.data import FloatArray, SliceData
 from tparafac2.penalties import Bands, Constraint, Penalty, Quadratic, asks_for, rescaled
 from tparafac2.solver.kernels import Quadratics
-from tparafac2.solver.precision import Precision, precision_of
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def _brief(found: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Terms:
+class SortedTerms:
     """The terms of one mode, sorted by how the solver treats them.
 
     Attributes
@@ -126,7 +125,7 @@ class Terms:
         return all(term.degree in (0, 2) for term in self.everything)
 
 
-def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) -> Terms:
+def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) -> SortedTerms:
     """Absorb what is quadratic (with coupling between neighbours only where the mode allows it)."""
     diagonal, off, closing = np.zeros(n), np.zeros(max(n - 1, 0)), 0.0
     splits: list[Scaled] = []
@@ -143,7 +142,7 @@ def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) 
             diagonal += bands.diagonal
             off += bands.off
             closing += bands.closing
-    return Terms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest)
+    return SortedTerms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest)
 
 
 def _bands(term: Scaled, n: int) -> Bands | None:
@@ -155,6 +154,34 @@ def _bands(term: Scaled, n: int) -> Bands | None:
         return Bands(np.asarray(diagonal) * ratio, np.asarray(off) * ratio, float(closing) * ratio)
 
 
+class Precision(NamedTuple):
+    """How far products with the data can be trusted, which are as precise as the data are held.
+
+    Loadings, strengths and all small matrices are float64 whatever the data are; only the right-hand sides of
+    their systems come from the data, rounded.
+    """
+
+    lift: float  # share of its trace that every system gets on its diagonal, against rounded right-hand sides
+    cancellation: float  # share of ||X||^2 below which squared errors come from the differences themselves
+    exact_fit: float  # objectives below this share of ||X||^2 are compared with it instead of with themselves
+    collinear: float  # pivot, relative to the diagonal, below which cross products are not trusted
+    farthest: float  # squared norm of a component in one mode, up to which scale may be moved there
+
+
+def precision_of(dtype: np.dtype[Any]) -> Precision:
+    """What holds for data of this type.
+
+    Examples
+    --------
+    >>> precision_of(np.dtype("float64")).lift, precision_of(np.dtype("float32")).lift
+    (1e-15, 1e-06)
+    """
+    collinear = 0.1 * float(np.sqrt(np.finfo(dtype).eps))
+    if dtype == np.float32:
+        return Precision(1e-6, 1e-2, 1e-4, collinear, 1e24)
+    return Precision(1e-15, 1e-6, 1e-12, collinear, 1e40)
+
+
 @dataclass(frozen=True)
 class Problem:
     """Minimise ||X_k - A D_k B_k'||^2 summed over k, plus the terms of A, B and C.
@@ -163,7 +190,7 @@ class Problem:
     ----------
     data : SliceData
     rank : int
-    a, b, c : Terms
+    a, b, c : SortedTerms
     fixed_strengths : bool
         Whether C is all ones and not updated.
     unit : float
@@ -172,9 +199,9 @@ class Problem:
 
     data: SliceData
     rank: int
-    a: Terms
-    b: Terms
-    c: Terms
+    a: SortedTerms
+    b: SortedTerms
+    c: SortedTerms
     fixed_strengths: bool
     unit: float
 

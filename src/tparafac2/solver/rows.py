@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray
 from tparafac2.penalties import asks_for
-from tparafac2.solver.kernels import solve_block
-from tparafac2.solver.problem import Terms, met
+from tparafac2.solver.problem import SortedTerms, met
+from tparafac2.solver.row_kernels import solve_block
 from tparafac2.solver.settings import Settings
 
 Indices = NDArray[np.intp]
@@ -28,13 +28,13 @@ class RowBlock:
     ----------
     values : ndarray (n, R, m)
         Where the starts begin.
-    terms : Terms
+    terms : SortedTerms
     settings : Settings
     lift : float
         See `Precision`.
     """
 
-    def __init__(self, values: FloatArray, terms: Terms, settings: Settings, lift: float) -> None:
+    def __init__(self, values: FloatArray, terms: SortedTerms, settings: Settings, lift: float) -> None:
         # One memory order for all: the kernels are compiled anew for every other.
         self.values = np.array(values, dtype=np.float64, order="C")
         self.before = self.values.copy()

@@ -1,12 +1,37 @@
-"""Where a start begins, and what a run gives back, in the solver's units."""
+"""Where a start begins, how it ends, and what it gives back there, in the solver's units."""
 
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray
-from tparafac2.solver.status import Status
+from tparafac2.data import FloatArray, is_complete, present_columns
+from tparafac2.solver.problem import Problem, Scaled, met
+from tparafac2.solver.views import joined_columns
+
+
+class Status(StrEnum):
+    """How a run ended.
+
+    Examples
+    --------
+    >>> str(Status.MAX_ITER), Status.MAX_ITER.converged
+    ('max_iter', False)
+    """
+
+    RUNNING = "running"
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    INFEASIBLE = "infeasible"
+    INTERRUPTED = "interrupted"
+    NOT_FINITE = "not_finite"
+    VANISHED = "vanished"
+
+    @property
+    def converged(self) -> bool:
+        """Whether the run ended where it should."""
+        return self is Status.CONVERGED
 
 
 class Start(NamedTuple):
@@ -58,3 +83,53 @@ class Run(NamedTuple):
     def n_iter(self) -> int:
         """Number of outer iterations."""
         return len(self.trace.rows)
+
+
+def finish(problem: Problem, run: Run) -> Run:
+    """Project the patterns onto their constraints and evaluate the objective there."""
+    if not all(np.isfinite(factor).all() for factor in (run.A, run.B, run.C)):
+        return run._replace(status=Status.NOT_FINITE, objective=np.inf, sse=np.inf)
+    B = met(problem.b.splits, run.B.astype(np.float64, copy=False))
+    objective, sse = evaluate(problem, run.A, B, run.C)
+    return run._replace(B=B, objective=objective, sse=sse, gaps=run.trace.gaps())
+
+
+def evaluate(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> tuple[float, float]:
+    """The true objective and its sum of squared errors at the given factors, in the solver's units."""
+    sse = squared_error(problem, A, B * C[:, None, :])
+    penalty = sum(_value(term, A) for term in problem.a.everything)
+    penalty += _pattern_penalty(problem, B)
+    if not problem.fixed_strengths:
+        penalty += sum(_value(term, C) for term in problem.c.everything)
+    return sse + penalty, sse
+
+
+def _pattern_penalty(problem: Problem, B: FloatArray) -> float:
+    """Value of the terms on the patterns; columns that come and go are coupled while they are there."""
+    present = present_columns(problem.data)
+    total = sum(_value(term, B) for term in problem.b.everything)
+    if present is not None:
+        joined = joined_columns(problem.data.shape, present)
+        apart = 1.0 - joined
+        steps = ((np.roll(B, -1, axis=0) - B) ** 2).sum(axis=2)
+        weights = np.append(problem.b.off, problem.b.closing)
+        total -= float((weights[:, None] * apart * steps).sum())
+    return total
+
+
+def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
+    """Sum of squared errors, by one product with the data where that does not cancel."""
+    At = np.ascontiguousarray(A.T, dtype=np.float64)[None]
+    W = np.ascontiguousarray(BD.transpose(2, 0, 1), dtype=problem.data.dtype)[None]
+    if not is_complete(problem.data):
+        return float(problem.data.residual_sse(At, W)[0])
+    cross = float((problem.data.accumulate(W)[0] * At[0]).sum())
+    gram = np.einsum("kjr,kjs->rs", BD, BD, optimize=True)
+    sse = problem.data.norm_squared - 2.0 * cross + float((gram * (A.T @ A)).sum())
+    return sse if sse >= problem.precision.cancellation else float(problem.data.residual_sse(At, W)[0])
+
+
+def _value(term: Scaled, x: FloatArray) -> float:
+    """Value of a term; a constraint counts by its gap, which is reported beside the objective."""
+    value = 0.0 if term.degree == 0 else term.value(x)
+    return value if np.isfinite(value) else 0.0

@@ -8,7 +8,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Factors, FloatArray, PartlyObserved, SliceData, follows_model, present_columns
+from tparafac2.data import (
+    BatchedFactors,
+    FloatArray,
+    PartlyObserved,
+    SliceData,
+    follows_model,
+    present_columns,
+)
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Observed, Quadratics, Summary
 from tparafac2.solver.rows import Indices
@@ -25,7 +32,7 @@ class Patterns(NamedTuple):
 class View(Protocol):
     """Normal equations of the blocks, for the p active starts."""
 
-    def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """G_k = X_k' A in `out`, and what was observed of each column where that matters."""
 
     def summarise(
@@ -33,12 +40,10 @@ class View(Protocol):
     ) -> tuple[Summary, FloatArray]:
         """What the other blocks need to know of the new patterns, and the strengths' systems (p, K, R, R)."""
 
-    def rows(self, model: Factors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, NDArray[np.float64]]:
+    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
 
-    def sse(
-        self, At: FloatArray, W: FloatArray, F: FloatArray, H: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
         """Sum of squared errors at the new loadings, from the loadings' right-hand sides and systems."""
 
 
@@ -48,7 +53,7 @@ class CompleteView:
     def __init__(self, data: SliceData) -> None:
         self.data = data
 
-    def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """See View."""
         return self.data.project(model.At, out=out), None
 
@@ -59,13 +64,11 @@ class CompleteView:
         summary = summarise(patterns, G)
         return summary, N[:, None] * summary.gram
 
-    def rows(self, model: Factors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, NDArray[np.float64]]:
+    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See View."""
         return self.data.accumulate(W), _common_system(model.C, gram)
 
-    def sse(
-        self, At: FloatArray, W: FloatArray, F: FloatArray, H: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
         """See View; the caller sees to cancellation."""
         N = At @ At.transpose(0, 2, 1)
         explained = (H[:, 0] * N).sum(axis=(1, 2)) - 2.0 * (F * At).sum(axis=(1, 2))
@@ -79,19 +82,17 @@ class FilledView(CompleteView):
         super().__init__(data)
         self.begun = False
 
-    def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """See View."""
         return self.data.project(model.At, model if self.begun else None, out=out), None
 
-    def rows(self, model: Factors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, NDArray[np.float64]]:
+    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See View."""
         F = self.data.accumulate(W, model if self.begun else None)
         self.begun = True
         return F, _common_system(model.C, gram)
 
-    def sse(
-        self, At: FloatArray, W: FloatArray, F: FloatArray, H: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
         """See View; what was filled in does not count."""
         return self.data.residual_sse(At, W)
 
@@ -104,7 +105,7 @@ class ObservedView:
         self.joined = joined_columns(data.shape, present_columns(data))
         self._H: FloatArray = np.empty(0)
 
-    def columns(self, model: Factors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """See View."""
         K, _, J = self.data.shape
         p, R = model.At.shape[:2]
@@ -125,13 +126,11 @@ class ObservedView:
         )
         return summary._replace(bands=bands), systems
 
-    def rows(self, model: Factors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, NDArray[np.float64]]:
+    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See View."""
         return self.data.accumulate(W), self.data.row_grams(W)
 
-    def sse(
-        self, At: FloatArray, W: FloatArray, F: FloatArray, H: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
         """See View; the caller sees to cancellation."""
         rows = At.transpose(0, 2, 1)[:, :, None, :]
         quadratic = (rows @ H @ rows.transpose(0, 1, 3, 2)).sum(axis=(1, 2, 3))

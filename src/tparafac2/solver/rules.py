@@ -1,4 +1,4 @@
-"""When a start may stop, and when its penalty weight must rise."""
+"""What each start is told after every iteration: how far to go ahead, when to stop, how stiff to be."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,6 +6,43 @@ from numpy.typing import NDArray
 from tparafac2.solver.settings import Settings
 
 _PATIENCE = 30  # iterations without a tenth less gap, after which the gap counts as stalled
+
+
+class Momentum:
+    """How far to extrapolate each start.
+
+    Parameters
+    ----------
+    n : int
+        Number of starts.
+    enabled : bool
+        If False, never extrapolate.
+
+    Examples
+    --------
+    >>> momentum = Momentum(1, enabled=True)
+    >>> everyone = np.array([0])
+    >>> [float(momentum.step(everyone, np.array([value]))[0].round(2)) for value in (3.0, 2.0, 1.0, 5.0)]
+    [0.0, 0.28, 0.43, 0.0]
+    """
+
+    def __init__(self, n: int, enabled: bool) -> None:
+        self.enabled = enabled
+        self.age = np.ones(n)
+        self.last = np.full(n, np.inf)
+
+    def step(self, active: NDArray[np.intp], objective: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Coefficients for the active starts; a start whose objective rose begins anew."""
+        rose = objective > self.last[active]
+        self.last[active] = objective
+        age = self.age[active]
+        older = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * age * age))
+        self.age[active] = np.where(rose, 1.0, older)
+        return np.where(rose | (not self.enabled), 0.0, (age - 1.0) / older)
+
+    def restart(self, i: int) -> None:
+        """Begin anew for one start."""
+        self.age[i] = 1.0
 
 
 class StopRule:
