@@ -99,10 +99,10 @@ def test_a_run_killed_in_the_middle_goes_on(tmp_path, reference):
 
 def test_half_a_fit_is_no_result(tmp_path, monkeypatch):
     store = Store(tmp_path / "out", PLAN.protocol)
-    monkeypatch.setattr("tparafac2.starts.interrupt.Interrupt.requested", True, raising=False)
-    monkeypatch.setattr("tparafac2.starts.interrupt.Interrupt.__init__", lambda self: None)
-    monkeypatch.setattr("tparafac2.starts.interrupt.Interrupt.__enter__", lambda self: self)
-    monkeypatch.setattr("tparafac2.starts.interrupt.Interrupt.__exit__", lambda self, *error: None)
+    monkeypatch.setattr("tparafac2.starts.processes.Interrupt.requested", True, raising=False)
+    monkeypatch.setattr("tparafac2.starts.processes.Interrupt.__init__", lambda self: None)
+    monkeypatch.setattr("tparafac2.starts.processes.Interrupt.__enter__", lambda self: self)
+    monkeypatch.setattr("tparafac2.starts.processes.Interrupt.__exit__", lambda self, *error: None)
     with pytest.raises(KeyboardInterrupt):
         run(PLAN, store, Local(1), silent)
     assert store.read() == {}

@@ -11,8 +11,7 @@ from tparafac2.starts.begin import (
     uniform_start,
 )
 from tparafac2.starts.choice import Choice, choose
-from tparafac2.starts.interrupt import Interrupt, helping
-from tparafac2.starts.processes import flag_file, in_processes, no_orphans
+from tparafac2.starts.processes import Interrupt, flag_file, helping, in_processes, no_orphans
 from tparafac2.starts.progress import Progress, one_of_several
 
 __all__ = [

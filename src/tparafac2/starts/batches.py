@@ -8,8 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from tparafac2.solver import Entry, Problem, Run, Settings, Start, solve
-from tparafac2.starts.interrupt import Interrupt, is_helper
-from tparafac2.starts.processes import flag_file, in_processes, no_orphans
+from tparafac2.starts.processes import Interrupt, flag_file, in_processes, is_helper, no_orphans
 from tparafac2.starts.progress import Progress
 
 _ROWS = 100  # rows (starts x rank) of the batched products from which on they are about as fast as they get
