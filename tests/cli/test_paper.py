@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -13,22 +14,7 @@ from typer.testing import CliRunner
 from tparafac2.cli.app import app
 
 pytestmark = pytest.mark.slow
-SMALL = [
-    "--case",
-    "almost-zero",
-    "--datasets",
-    "1",
-    "--starts",
-    "1",
-    "--times",
-    "6",
-    "--rows",
-    "24",
-    "--columns",
-    "18",
-    "--jobs",
-    "1",
-]
+SMALL = shlex.split("--case almost-zero --datasets 1 --starts 1 --times 6 --rows 24 --columns 18 --jobs 1")
 
 
 def run(*arguments):
@@ -60,7 +46,8 @@ def test_the_paper_in_one_command(first):
     assert (out / "figures" / "almost_zero.pdf").exists()
 
 
-def test_again_for_machines(out):
+def test_again_for_machines(out, monkeypatch):
+    monkeypatch.setattr("tparafac2.experiments.reproduction._draw", lambda folder, findings: None)
     told = json.loads(run(*SMALL, "--out", out, "--json").stdout)
     assert told["outcomes"] == {"too few data sets": len(told["verdicts"])}
 
@@ -110,23 +97,9 @@ def test_a_damaged_record_is_named(out):
 
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     out = tmp_path / "out"
-    arguments = [
-        "paper",
-        "--datasets",
-        "3",
-        "--starts",
-        "2",
-        "--times",
-        "12",
-        "--rows",
-        "60",
-        "--columns",
-        "45",
-        "--jobs",
-        "2",
-    ]
+    many = shlex.split("--datasets 20 --starts 2 --times 6 --rows 24 --columns 27 --jobs 2")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tparafac2", *arguments, "--out", str(out)],
+        [sys.executable, "-m", "tparafac2", "paper", *many, "--out", str(out)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

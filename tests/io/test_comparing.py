@@ -102,7 +102,7 @@ def test_workers_begin_no_processes(X, monkeypatch):
         raise RuntimeError("a process was begun")
 
     monkeypatch.setattr("tparafac2.starts.batches.in_processes", begun)
-    many = tp.CP(5, n_starts=40, n_jobs=2, random_state=0)  # two batches
+    many = tp.CP(5, n_starts=40, n_jobs=2, max_iter=3, random_state=0)  # two batches
     with pytest.raises(RuntimeError, match="begun"):
         many.fit(X)
     with helping("no/such/file"):

@@ -1,5 +1,7 @@
 import json
 import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,10 +34,17 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_folder_has_everything(model, tmp_path):
-    folder = write_results(model, tmp_path / "out", about={"data": "made up"}, figures=("png", "svg"))
+@pytest.fixture(scope="module")
+def whole(model, tmp_path_factory):
+    """A folder with figures, which take a while."""
+    place = tmp_path_factory.mktemp("whole")
+    return write_results(model, place / "out", about={"data": "made up"}, figures=("png", "svg"))
+
+
+def test_the_folder_has_everything(model, whole):
+    folder = whole
     assert names(folder) == sorted([*FILES, "figures"])
-    assert names(tmp_path) == ["out"]
+    assert names(folder.parent) == ["out"]
     again = tp.load(folder / "model.nc")
     np.testing.assert_array_equal(again.B_, model.B_)
     log = json.loads((folder / "log.json").read_text())
@@ -112,8 +121,8 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("stranger", ["data.csv", "figures/photo.png", "model.nc.bak"])
-def test_what_a_user_put_into_the_folder_is_never_deleted(model, tmp_path, stranger):
-    folder = write_results(model, tmp_path / "out")
+def test_what_a_user_put_into_the_folder_is_never_deleted(model, whole, tmp_path, stranger):
+    folder = Path(shutil.copytree(whole, tmp_path / "out"))
     (folder / stranger).write_text("precious")
     before = contents(folder)
     with pytest.raises(FileExistsError, match=f"holds '{stranger}', which this package did not write"):
@@ -189,6 +198,7 @@ def test_what_is_no_fitted_model_is_refused(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_one_kind_of_figure_needs_no_list(model, tmp_path):
+def test_one_kind_of_figure_needs_no_list(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("tparafac2.plots.save", lambda axes, path: path.touch())
     folder = write_results(model, tmp_path / "out", figures="svg")
     assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg"}
