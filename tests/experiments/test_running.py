@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import islice
 
 import pytest
 
@@ -12,7 +13,17 @@ from tparafac2.experiments.records import Store
 from tparafac2.experiments.running import Cluster, Local, run, workers
 
 pytestmark = pytest.mark.slow
-PLAN = Plan(cases=("easy",), datasets=1, starts=2, n_times=6, n_rows=24, n_columns=18, max_iter=100)
+
+
+class Few(Plan):
+    """The first tasks of a plan: all there is to see is seen on these."""
+
+    def tasks(self):
+        return islice(super().tasks(), 8)
+
+
+WHOLE = Plan(cases=("easy",), datasets=1, starts=2, n_times=6, n_rows=24, n_columns=18, max_iter=100)
+PLAN = Few(**vars(WHOLE))
 TASKS = list(PLAN.tasks())
 
 
@@ -76,25 +87,26 @@ def test_a_run_killed_in_the_middle_goes_on(tmp_path, reference):
     code = (
         "from pathlib import Path\n"
         "from tparafac2.experiments.plan import Plan\n"
-        "from tparafac2.experiments.running import run\n"
         "from tparafac2.experiments.records import Store\n"
-        "from tparafac2.experiments.running import Local\n"
-        f"plan = {PLAN!r}\n"
+        "from tparafac2.experiments.running import Local, run\n"
+        f"plan = {WHOLE!r}\n"
         f"run(plan, Store(Path({str(folder)!r}), plan.protocol), Local(1), lambda progress: None)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 120
-    while len(list(folder.rglob("records/**/*.json"))) < 4:
+    while len(list(folder.rglob("records/**/*.json"))) < 2:
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    store = Store(folder, PLAN.protocol)
-    kept = len(store.read())
-    assert 1 <= kept < len(TASKS)
-    assert run(PLAN, store, Local(1), silent) == len(TASKS) - kept
-    assert without_times(store.read()) == reference
+    store = Store(folder, WHOLE.protocol)
+    kept = store.read()
+    assert 1 <= len(kept) < len(list(WHOLE.tasks()))
+    missing = [task for task in TASKS if task not in kept]  # some, unless this process was asleep for long
+    assert run(PLAN, store, Local(1), silent) == len(missing)
+    found = without_times(store.read())
+    assert {task: found[task] for task in TASKS} == reference
 
 
 def test_half_a_fit_is_no_result(tmp_path, monkeypatch):
@@ -117,7 +129,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(tmp_path, ref
     ) as cluster:
 
         def kill_one(progress):
-            if progress.done == 3:
+            if progress.done == 1:
                 killed.append(cluster.workers[0].pid)
                 os.kill(killed[0], signal.SIGKILL)
 

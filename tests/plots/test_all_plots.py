@@ -108,7 +108,7 @@ def odd_result(K, J, time, columns, values):
     )  # fmt: skip
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.data())
 def test_any_labels_and_sizes_can_be_drawn(data):
     K, J = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
