@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from tparafac2.data import Labels
 from tparafac2.penalties import Ridge
 from tparafac2.result import ENDINGS, Result, load_result
-from tparafac2.result.layout import _ENDINGS_OF_0_1, FORMAT_VERSION, from_layout, to_layout
+from tparafac2.result.files import _ENDINGS_OF_0_1, FORMAT_VERSION, from_layout, to_layout
 
 pytestmark = pytest.mark.slow
 

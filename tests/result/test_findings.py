@@ -14,6 +14,7 @@ from tparafac2.data import Labels
 from tparafac2.penalties import NonNegative, Static
 from tparafac2.report.display import account
 from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, notes, sentence
+from tparafac2.result.findings import chosen_start, count_alike, count_same_objective, likeness
 from tparafac2.solver import Status
 from tparafac2.words import PYTHON
 
@@ -322,3 +323,31 @@ def test_findings_are_the_same_after_loading(tmp_path):
     assert "raise --max-iter" in caught[0].message.told(FLAGS)
     model.save(tmp_path / "model.nc")
     assert tp.load(tmp_path / "model.nc").findings_ == model.findings_
+
+
+# --- counts of starts that found the same -------------------------------------------------------------------
+
+
+def account_of(objective, matches, chosen=None):
+    table = {"objective": np.array(objective), "fms_to_chosen": np.array(matches)}
+    return table if chosen is None else table | {"chosen": np.arange(len(objective)) == chosen}
+
+
+def test_the_chosen_start_need_not_be_the_lowest():
+    assert chosen_start(account_of([2.0, 1.0], [1.0, 0.3], chosen=0)) == 0
+    assert chosen_start(account_of([2.0, 1.0], [1.0, 0.3])) == 1
+    assert count_same_objective(account_of([2.0, 1.0, 2.0 + 1e-7], [1.0] * 3, chosen=0)) == 2
+
+
+@pytest.mark.parametrize(
+    ("matches", "count"),
+    [
+        ([1.0, 0.995, 0.98, np.nan], 2),
+        ([0.5, 0.4975, 0.4, np.nan], 2),  # of version 0.1: one component vanished
+        ([0.0, 0.0, 0.0, np.nan], 0),  # all of them did: nothing can be said to be alike
+    ],
+)
+def test_likeness_is_relative_to_the_match_with_itself(matches, count):
+    table = account_of([1.0, 1.0, 1.0, np.nan], matches, chosen=0)
+    assert count_alike(table) == count
+    assert np.isnan(likeness(table)[-1])

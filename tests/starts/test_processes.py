@@ -211,9 +211,10 @@ def test_whoever_is_killed_leaves_no_processes(moment):
 
     def listen():
         """Until the last process that could write has gone."""
-        for line in process.stdout:
-            if line.decode().strip() == moment:
-                process.kill()
+        with process.stdout:
+            for line in process.stdout:
+                if line.decode().strip() == moment:
+                    process.kill()
         all_gone.set()
 
     threading.Thread(target=listen, daemon=True).start()

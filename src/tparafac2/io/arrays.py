@@ -19,7 +19,7 @@ from tparafac2.errors import InvalidValue, ToldWarning
 from tparafac2.hdf5 import open_hdf5
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.selecting import nearest
-from tparafac2.result.layout import CONTENT
+from tparafac2.result import CONTENT
 from tparafac2.words import Advice, Part, Setting
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs
-from tparafac2.result import Kind
-from tparafac2.result.agreement import count_same_objective
+from tparafac2.result import Kind, count_same_objective
 from tparafac2.solver import Settings
 from tparafac2.starts import (
     Interrupt,

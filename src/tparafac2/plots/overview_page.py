@@ -22,7 +22,7 @@ from tparafac2.plots.style import FONT_SIZE, PAGE_WIDTH, name_component, print_s
 from tparafac2.plots.subject import as_result, course_of
 from tparafac2.plots.time_axis import draw_time, time_axis
 from tparafac2.plots.words import literal
-from tparafac2.result.summary import size_text
+from tparafac2.result import size_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

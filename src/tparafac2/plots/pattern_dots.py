@@ -15,8 +15,7 @@ from tparafac2.plots.style import name_component, open_frame
 from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
 from tparafac2.plots.words import picture_text
-from tparafac2.result import Result
-from tparafac2.result.moments import moment_text, read_moments, timeline
+from tparafac2.result import Result, moment_text, read_moments, timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

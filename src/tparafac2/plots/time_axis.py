@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from tparafac2.plots.style import letters_that_fit
 from tparafac2.plots.words import dimension_name, picture_text
-from tparafac2.result import Result
-from tparafac2.result.moments import Timeline, moment_text, timeline
+from tparafac2.result import Result, Timeline, moment_text, timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import line_look, open_frame, say
 from tparafac2.plots.subject import as_result
-from tparafac2.result import Result
-from tparafac2.result.agreement import SAME_OBJECTIVE
+from tparafac2.result import SAME_OBJECTIVE, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

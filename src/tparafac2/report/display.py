@@ -12,9 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import label_text, padded, shortened
-from tparafac2.result import Finding, Kind, Result, Severity, sentence, static, vanished
-from tparafac2.result.moments import moment_text, timeline
-from tparafac2.result.wording import counted, percentage
+from tparafac2.result import (
+    Finding,
+    Kind,
+    Result,
+    Severity,
+    counted,
+    moment_text,
+    percentage,
+    sentence,
+    static,
+    timeline,
+    vanished,
+)
 from tparafac2.words import PYTHON, Words
 
 LONGEST_LABEL = 200

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tparafac2 import __version__
 from tparafac2.report.display import Display, account, component_accounts, look
-from tparafac2.result import Result
-from tparafac2.result.summary import size_text
+from tparafac2.result import Result, size_text
 from tparafac2.words import PYTHON, Words
 
 STEPS = 32_767

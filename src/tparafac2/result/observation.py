@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,103 +82,48 @@ def read_clock(
     return Clock(clock, tuple(k for k in np.argsort(clock).tolist() if seen[k]), period)
 
 
-def settled_times(given: Any, K: int) -> NDArray[np.float64] | None:
-    """Give the times as K finite numbers, or None.
+def settled(given: Mapping[str, Any], shape: tuple[int, int, int], rank: int) -> dict[str, Any]:
+    """Give the fields of a result that say what was observed and when, each in one type; refuse others.
 
     Examples
     --------
-    >>> settled_times([0, 2], 2)
+    >>> fields = dict.fromkeys(("times", "coverage", "undetermined", "present"))
+    >>> settled(fields | {"times": [0, 2], "period": 24, "observed_share": 1}, (2, 5, 4), 3)["times"]
     array([0., 2.])
     """
-    times = _numbers("times", given, (K,), "(for dates: days since 1970-01-01)")
+    K, _, J = shape
+    times = _array("times", given, (K,), "(for dates: days since 1970-01-01)")
     if times is not None and not np.isfinite(times).all():
         raise ValueError(f"times must be finite numbers; got {times[~np.isfinite(times)][0]}.")
-    return times
-
-
-def settled_period(given: Any) -> float | None:
-    """Give the period as a positive number, or None.
-
-    Examples
-    --------
-    >>> settled_period(24)
-    24.0
-    """
-    if given is None:
-        return None
-    period = float(given)
-    if not (math.isfinite(period) and period > 0):
-        raise ValueError(f"period must be a positive finite number, or None; got {given!r}.")
-    return period
-
-
-def settled_share(given: Any) -> float:
-    """Give the share of observed entries as a number from 0 to 1.
-
-    Examples
-    --------
-    >>> settled_share(1)
-    1.0
-    """
-    share = float(given)
+    period = None if given["period"] is None else float(given["period"])
+    if period is not None and not (math.isfinite(period) and period > 0):
+        raise ValueError(f"period must be a positive finite number, or None; got {given['period']!r}.")
+    share = float(given["observed_share"])
     if not 0.0 <= share <= 1.0:
-        raise ValueError(f"observed_share must be from 0 to 1; got {given!r}.")
-    return share
-
-
-def settled_coverage(given: Any, shape: tuple[int, int]) -> NDArray[np.float64] | None:
-    """Give the share of observed rows for every time and column, (K, J), or None.
-
-    Examples
-    --------
-    >>> settled_coverage([[1, 0.5]], (1, 2))
-    array([[1. , 0.5]])
-    """
-    coverage = _numbers("coverage", given, shape, "(times x columns)")
+        raise ValueError(f"observed_share must be from 0 to 1; got {given['observed_share']!r}.")
+    coverage = _array("coverage", given, (K, J), "(times x columns)")
     if coverage is not None and not ((coverage >= 0) & (coverage <= 1)).all():
         raise ValueError("coverage must be shares from 0 to 1 (0 where there is nothing); got others.")
-    return coverage
+    undetermined = _array("undetermined", given, (K, rank), "(times x components)", flags=True)
+    return {
+        "times": times,
+        "period": period,
+        "observed_share": share,
+        "coverage": coverage,
+        "undetermined": undetermined,
+        "present": _array("present", given, (K, J), "(times x columns)", flags=True),
+    }
 
 
-def settled_undetermined(given: Any, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
-    """Give which patterns are undetermined, (K, R) truth values, or None.
-
-    Examples
-    --------
-    >>> settled_undetermined([[True, False]], (1, 2))
-    array([[ True, False]])
-    """
-    return _flags("undetermined", given, shape, "(times x components)")
-
-
-def settled_present(given: Any, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
-    """Give which columns there are at every time, (K, J) truth values, or None.
-
-    Examples
-    --------
-    >>> settled_present([[True, False]], (1, 2))
-    array([[ True, False]])
-    """
-    return _flags("present", given, shape, "(times x columns)")
-
-
-def _flags(name: str, given: Any, shape: tuple[int, int], hint: str) -> NDArray[np.bool_] | None:
-    if given is None:
+def _array(
+    name: str, given: Mapping[str, Any], shape: tuple[int, ...], hint: str, *, flags: bool = False
+) -> NDArray[Any] | None:
+    if given[name] is None:
         return None
-    array = np.asarray(given)
-    if array.dtype != np.bool_ or array.shape != shape:
+    array = np.asarray(given[name])
+    if array.dtype.kind not in ("b" if flags else "iuf") or array.shape != shape:
         raise ValueError(
-            f"{name} must be truth values of shape {shape} {hint}; got shape {array.shape} of {array.dtype}."
+            f"{name} must be {'truth values' if flags else 'numbers'} of shape {shape} {hint}; "
+            f"got shape {array.shape} of {array.dtype}."
         )
-    return array
-
-
-def _numbers(name: str, given: Any, shape: tuple[int, ...], hint: str) -> NDArray[np.float64] | None:
-    if given is None:
-        return None
-    array = np.asarray(given)
-    if array.dtype.kind not in "iuf" or array.shape != shape:
-        raise ValueError(
-            f"{name} must be numbers of shape {shape} {hint}; got shape {array.shape} of {array.dtype}."
-        )
-    return array.astype(np.float64, copy=False)
+    return array if flags else array.astype(np.float64, copy=False)

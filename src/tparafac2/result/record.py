@@ -15,8 +15,7 @@ from tparafac2 import metrics
 from tparafac2.data import Labels, printable
 from tparafac2.penalties import asks_for
 from tparafac2.result import observation
-from tparafac2.result.method import Method
-from tparafac2.result.terms import Terms
+from tparafac2.result.terms import Method, Terms
 from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
@@ -163,22 +162,13 @@ class Result:
             "feasibility_gaps": {mode: float(gap) for mode, gap in self.feasibility_gaps.items()},
             "trace": _as_table("trace", self.trace),
             "starts": _as_table("starts", self.starts),
-            "period": observation.settled_period(self.period),
-            "observed_share": observation.settled_share(self.observed_share),
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
         _require_matching_shapes(self)
         self.labels.check(self.shape)
-        K, _, J = self.shape
-        fitting = {
-            "times": observation.settled_times(self.times, K),
-            "coverage": observation.settled_coverage(self.coverage, (K, J)),
-            "undetermined": observation.settled_undetermined(self.undetermined, (K, self.rank)),
-            "present": observation.settled_present(self.present, (K, J)),
-        }
-        for name, array in fitting.items():
-            object.__setattr__(self, name, array)
+        for name, value in observation.settled(vars(self), self.shape, self.rank).items():
+            object.__setattr__(self, name, value)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -335,7 +325,7 @@ class Result:
         >>> result.patterns_at(3).sel(component=1).values.round(4).tolist()
         [0.7071, 0.7071]
         """
-        from tparafac2.result.between import patterns_at
+        from tparafac2.result.dataset import patterns_at
 
         return patterns_at(self, t)
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tparafac2.data import label_text
-from tparafac2.result.agreement import ALIKE
-from tparafac2.result.findings import Finding, Kind, Severity
+from tparafac2.result.findings import ALIKE, Finding, Kind, Severity
 from tparafac2.words import PYTHON, Advice, Words, tell
 
 _SHOWN_TIMES = 3
