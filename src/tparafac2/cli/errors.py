@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 import typer
 from typer.core import TyperGroup
@@ -24,26 +24,25 @@ from tparafac2.words import Words
 class ExitCode(IntEnum):
     """What the exit codes mean, the same for every command."""
 
-    FINE = 0
-    UNEXPECTED = 1
-    USAGE = 2
-    SETTINGS = 3
-    FILES = 4
-    NOTHING_FOUND = 5
-    INTERRUPTED = 130
-    TERMINATED = 143
+    meaning: str
+
+    FINE = 0, "fine"
+    UNEXPECTED = 1, "an unexpected failure"
+    USAGE = 2, "wrong usage: see --help"
+    SETTINGS = 3, "data or settings that cannot be used"
+    FILES = 4, "trouble with a file: missing, in the way, not permitted, disk full"
+    NOTHING_FOUND = 5, "all components vanished (of every model compared); results are written"
+    INTERRUPTED = 130, "interrupted by Ctrl-C"
+    TERMINATED = 143, "terminated by SIGTERM"
+
+    def __new__(cls, code: int, meaning: str) -> Self:
+        """Make a number that knows what it means."""
+        made = int.__new__(cls, code)
+        made._value_, made.meaning = code, meaning
+        return made
 
 
-MEANINGS = {
-    ExitCode.FINE: "fine",
-    ExitCode.UNEXPECTED: "an unexpected failure",
-    ExitCode.USAGE: "wrong usage: see --help",
-    ExitCode.SETTINGS: "data or settings that cannot be used",
-    ExitCode.FILES: "trouble with a file: missing, in the way, not permitted, disk full",
-    ExitCode.NOTHING_FOUND: "all components vanished (of every model compared); results are written",
-    ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
-    ExitCode.TERMINATED: "terminated by SIGTERM",
-}
+MEANINGS = {code: code.meaning for code in ExitCode}
 
 
 class Terminated(KeyboardInterrupt):

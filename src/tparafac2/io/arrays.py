@@ -33,15 +33,7 @@ _DATA = "X"  # what data are called beside other arrays, as in the files of `tpa
 
 
 def read_netcdf(path: Path, dims: Mapping[Mode, str], values: str | None) -> xr.DataArray:
-    """Read a variable of three dimensions.
-
-    Parameters
-    ----------
-    path : Path
-    dims : mapping
-        Names of dimensions, by mode; what is left out is told from the names.
-    values : str, optional
-        Name of the variable, if there are several.
+    """Read a variable of three dimensions; which of them are not named by mode is told from their names.
 
     Examples
     --------
@@ -126,17 +118,8 @@ def read_numpy(
 ) -> xr.DataArray:
     """Read an array of three dimensions, and labels if there are any.
 
-    Parameters
-    ----------
-    path : Path
-        An .npy or .npz file.
-    names : mapping
-        For .npz: by mode, names of the arrays that hold labels; arrays called "rows", "columns" and "time"
-        need not be mentioned.
-    values : str, optional
-        For .npz: name of the array, if there are several.
-    axes : str, or sequence of str
-        What the dimensions are, in their order, for example "rows,columns,time".
+    Of an .npz file `names` has, by mode, the arrays that hold labels; those called "rows", "columns" and
+    "time" need not be mentioned.
 
     Examples
     --------
@@ -198,12 +181,7 @@ def _all_differ(array: NDArray[Any]) -> bool:
 def arrays_in(path: Path, mmap: bool = False) -> Iterator[tuple[str, NDArray[Any] | None]]:
     """Names and arrays of a file, one after the other; None for Python objects, which are never opened.
 
-    Parameters
-    ----------
-    path : Path
-        An .npy or .npz file.
-    mmap : bool
-        Leave what an .npy file holds on the disk.
+    With `mmap` what an .npy file holds is left on the disk.
     """
     with blamed_on(path):
         if path.suffix.lower() == ".npy":

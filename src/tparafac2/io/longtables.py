@@ -41,14 +41,6 @@ def read_text_table(
 ) -> Table:
     """Read a CSV file or its like, in which labels are text unless all of them are plain numbers.
 
-    Parameters
-    ----------
-    path : Path
-    asked : mapping
-        Names of columns, by what they are for.
-    options : dict
-    select : Selection, optional
-
     Examples
     --------
     >>> import tempfile
@@ -97,18 +89,8 @@ def parquet_frame(path: Path, names: Iterable[str]) -> Any:
 def text_columns(path: Path, layout: TextLayout, places: Collection[int], values: int | None = None) -> Any:
     """Columns of a text file by their places, 0 first, as categories of text just as it stands there.
 
-    Parameters
-    ----------
-    path : Path
-    layout : TextLayout
-    places : collection of int
-    values : int, optional
-        Place of a column that is read as numbers, if it is all numbers.
-
-    Returns
-    -------
-    DataFrame
-        Empty labels are missing; among numbers also NA and its like.
+    That at `values` is read as numbers, if it is all numbers. Empty labels are missing; among numbers also NA
+    and its like.
     """
     import pandas as pd
 

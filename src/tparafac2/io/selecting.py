@@ -87,13 +87,10 @@ class Condition(NamedTuple):
 
 
 def read_condition(text: str) -> Condition:
-    """Read one comparison, such as ``region=Africa,Asia`` or ``count>=5``.
+    """Read one comparison: a name, one of ``= != < <= > >=``, and a value.
 
-    Parameters
-    ----------
-    text : str
-        A name, one of ``= != < <= > >=``, and a value; after ``=`` and ``!=`` several with commas, of which
-        those that hold commas themselves stand in double quotes.
+    After ``=`` and ``!=`` there may be several with commas, of which those that hold commas themselves stand
+    in double quotes.
 
     Examples
     --------
@@ -226,14 +223,7 @@ class Selection:
         return [condition.name for condition in self.conditions]
 
     def lines(self, frame: Any, asked: Mapping[str, str]) -> Mask:
-        """Tell which lines of a long table are kept.
-
-        Parameters
-        ----------
-        frame : DataFrame
-        asked : mapping
-            Names of columns, by what they are for.
-        """
+        """Tell which lines of a long table are kept; `asked` has names of columns by what they are for."""
         import pandas as pd
 
         kept = np.ones(len(frame), dtype=bool)

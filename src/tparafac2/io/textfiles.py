@@ -32,17 +32,7 @@ _GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
 
 @dataclass(frozen=True)
 class TextLayout:
-    """How a table is written in a text file.
-
-    Attributes
-    ----------
-    file : str
-        Name of the file.
-    encoding : str
-    delimiter : str
-        What separates columns.
-    columns : tuple of str
-        Names of the columns, without spaces around them.
+    """How a table is written in a text file; names of columns are without spaces around them.
 
     Examples
     --------
@@ -72,15 +62,10 @@ class TextLayout:
 
 
 def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:
-    """Find out how a table is written.
+    """Find out how a table is written in a file, which is packed if it ends in .gz.
 
-    Parameters
-    ----------
-    path : Path
-        A text file, packed if it ends in .gz.
-    asked : collection of names
-        Columns that should be there: of several possible delimiters the one that gives most of these is
-        taken, and then the one that gives most columns.
+    Of several possible delimiters the one is taken that gives most of the columns asked for, and then the one
+    that gives most columns.
 
     Examples
     --------

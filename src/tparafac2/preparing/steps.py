@@ -182,14 +182,7 @@ def means(stack: FloatArray, mode: Mode) -> FloatArray:
 def deviations(stack: FloatArray, mode: Mode, labels: Labels, before: FloatArray) -> FloatArray:
     """Standard deviation of each row, column or time about its mean; 1 where nothing was observed.
 
-    Parameters
-    ----------
-    stack : ndarray (K, I, J)
-    mode : "rows", "columns" or "time"
-    labels : Labels
-        To name those that have none.
-    before : ndarray
-        Size of the values of each before means were taken off, which tells rounding from spread.
+    The size of the values `before` means were taken off tells rounding from spread.
 
     Examples
     --------

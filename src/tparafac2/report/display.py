@@ -72,13 +72,7 @@ _HERE = {
 
 
 class Known(IntEnum):
-    """Whether the data say what a pattern is at a time, or why they do not.
-
-    Examples
-    --------
-    >>> Known.WEAK > Known.YES
-    True
-    """
+    """Whether the data say what a pattern is at a time, or why they do not."""
 
     YES = 0
     WEAK = 1
@@ -164,23 +158,10 @@ def _texts(labels: NDArray[Any] | None, word: str, size: int) -> list[str]:
 
 
 class ComponentAccount(NamedTuple):
-    """What is said of a component.
-
-    Attributes
-    ----------
-    share : float
-        Its part of the sum of all components' strengths.
-    state : "", "vanished" or "static"
-    text : str
-
-    Examples
-    --------
-    >>> ComponentAccount(0.5, "static", "Does not change.").state
-    'static'
-    """
+    """What is said of a component; its share is that of the sum of all components' strengths."""
 
     share: float
-    state: str
+    state: Literal["", "vanished", "static"]
     text: str
 
 
@@ -199,8 +180,8 @@ def component_accounts(result: Result, view: Display) -> list[ComponentAccount]:
     gone, still = vanished(result), static(result)
     accounts = []
     for r in range(result.rank):
-        state = "vanished" if gone[r] else "static" if still[r] else ""
         text = "Nothing is left of it." if gone[r] else _sentences(view, r, bool(still[r]))
+        state: Literal["", "vanished", "static"] = "vanished" if gone[r] else "static" if still[r] else ""
         accounts.append(ComponentAccount(float(shares[r]), state, text))
     return accounts
 
@@ -254,22 +235,7 @@ def _time(view: Display, k: int) -> str:
 
 
 class Fact(NamedTuple):
-    """One thing to know about a fit.
-
-    Attributes
-    ----------
-    tone : "good", "plain" or "warning"
-        Whether it is to reassure, to inform or to be taken care of.
-    figure : str
-        The fact in a word or a number.
-    text : str
-        The fact in sentences, of which the first may go on from the figure.
-
-    Examples
-    --------
-    >>> Fact("good", "95 %", "of the variation is explained.").figure
-    '95 %'
-    """
+    """One thing to know about a fit: in a word or number, and in sentences that may go on from there."""
 
     tone: Tone
     figure: str
@@ -277,18 +243,7 @@ class Fact(NamedTuple):
 
 
 def account(result: Result, words: Words = PYTHON) -> list[Fact]:
-    """Say what everybody should know about a fit before looking at its patterns.
-
-    Parameters
-    ----------
-    result : Result
-    words : Words
-        What arguments are called.
-
-    Returns
-    -------
-    list of Fact
-        One for each kind of finding.
+    """Say what everybody should know about a fit before looking at its patterns, by kinds of findings.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from typing import Any
 
 from tparafac2.files import written_whole
 from tparafac2.models import MODELS, Decomposition
+from tparafac2.plots.subject import as_result
 from tparafac2.report.payload import as_script_text, payload
 from tparafac2.result import Result
 from tparafac2.words import PYTHON, Words
@@ -70,7 +71,7 @@ def write_page(
     ...     page.name, "synthetic" in page.read_text()
     ('report.html', True)
     """
-    result = _result_of(fitted)
+    result = as_result(fitted)
     target = _checked_target(path)
     facts = {"fitted with": _call_text(result), **(about or {})}
     shown_title = _TITLE if title is None else str(title)
@@ -78,14 +79,6 @@ def write_page(
     with written_whole(target) as unfinished:
         unfinished.write_bytes(page.encode("ascii"))
     return target
-
-
-def _result_of(fitted: object) -> Result:
-    if isinstance(fitted, Result):
-        return fitted
-    if isinstance(fitted, Decomposition):
-        return fitted.result_
-    raise TypeError(f"write_page takes a fitted model or its result_; got a {type(fitted).__name__}.")
 
 
 def _checked_target(path: str | os.PathLike[str]) -> Path:

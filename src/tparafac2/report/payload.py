@@ -45,39 +45,14 @@ _START_COLUMNS = {
 
 
 class Steps(NamedTuple):
-    """Numbers as whole steps, with the size of a step for every course.
-
-    Attributes
-    ----------
-    counts : ndarray of int16 (..., K)
-        With `NOTHING` where a number is not finite.
-    sizes : ndarray of float32 (...)
-
-    Examples
-    --------
-    >>> Steps(np.zeros((2, 3), dtype=np.int16), np.ones(2, dtype=np.float32)).counts.shape
-    (2, 3)
-    """
+    """Courses (..., K) as whole steps, `NOTHING` where not finite, and the size of a step of each (...)."""
 
     counts: NDArray[np.int16]
     sizes: NDArray[np.float32]
 
 
 def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Words = PYTHON) -> dict[str, Any]:
-    """Collect all that the page shows, as JSON knows it.
-
-    Parameters
-    ----------
-    result : Result
-    title : str
-    about : mapping
-        Further facts by name: what was done.
-    words : Words
-        What arguments are called.
-
-    Returns
-    -------
-    dict
+    """Collect all that the page shows, as JSON knows it; `about` has further facts by name: what was done.
 
     Examples
     --------
