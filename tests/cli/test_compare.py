@@ -5,17 +5,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from commands import run
 
 import tparafac2 as tp
-from tparafac2.cli.app import app
 
 NAMES = ["--rows", "who", "--columns", "word", "--time", "year", "--values", "n"]
 FAST = ["--starts", "2", "--max-iter", "50"]
-
-
-def run(*arguments):
-    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, list(map(str, arguments)))
 
 
 @pytest.fixture

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import run
 
 import tparafac2 as tp
-from tparafac2.cli.app import app
 from tparafac2.cli.errors import Terminated, terminable
 from tparafac2.starts.progress import Progress
 
@@ -21,10 +20,6 @@ pytestmark = pytest.mark.slow
 
 AXES = ["--axes", "time,rows,columns", "--rank", "2", "--starts", "2"]
 BARE = ["--figures", "none"]
-
-
-def run(*arguments):
-    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, list(map(str, arguments)))
 
 
 @pytest.fixture

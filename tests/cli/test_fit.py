@@ -5,20 +5,15 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from commands import run
 
 import tparafac2 as tp
-from tparafac2.cli.app import app
 from tparafac2.cli.errors import ExitCode
 
 pytestmark = pytest.mark.slow
 
 FAST = ["--starts", "2", "--max-iter", "200", "--rank", "2", "--figures", "none"]
 NAMES = ["--rows", "who", "--columns", "word", "--time", "year", "--values", "n"]
-
-
-def run(*arguments):
-    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, list(map(str, arguments)))
 
 
 @pytest.fixture

@@ -2,18 +2,16 @@
 
 import gzip
 import json
+from functools import partial
 
+import commands
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import tparafac2 as tp
-from tparafac2.cli.app import app
 from tparafac2.cli.errors import ExitCode
 
-
-def info(*arguments):
-    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, ["info", *map(str, arguments)])
+info = partial(commands.run, "info")
 
 
 def test_a_table_in_words_and_as_json(tmp_path):

@@ -6,19 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
-from typer.testing import CliRunner
-
-from tparafac2.cli.app import app
 
 pytestmark = pytest.mark.slow
 SMALL = shlex.split("--case almost-zero --datasets 1 --starts 1 --times 6 --rows 24 --columns 18 --jobs 1")
 
 
-def run(*arguments):
-    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, ["paper", *map(str, arguments)])
+run = partial(commands.run, "paper")
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,19 @@
 """The page of a saved model, or of the folder of a fit."""
 
 import json
+from functools import partial
 
+import commands
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import tparafac2 as tp
-from tparafac2.cli.app import app
 from tparafac2.io import write_results
 
 pytestmark = pytest.mark.slow
 
 
-def run(*arguments):
-    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, ["report", *map(str, arguments)])
+run = partial(commands.run, "report")
 
 
 @pytest.fixture

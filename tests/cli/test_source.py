@@ -6,10 +6,9 @@ from typing import get_type_hints
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from commands import run
 
 import tparafac2 as tp
-from tparafac2.cli.app import app
 from tparafac2.cli.options import Source
 from tparafac2.data import Table
 from tparafac2.data.table import TABLE_DEFAULTS, TableOptions
@@ -17,10 +16,6 @@ from tparafac2.data.table import TABLE_DEFAULTS, TableOptions
 NAMES = ["--rows", "land", "--columns", "topic", "--time", "year", "--values", "n"]
 FAST = ["--starts", "1", "--max-iter", "5", "--rank", "1", "--model", "cp"]
 KEPT = ["--from", "2001", "--where", "region=Asia", "--where", "n>=3", "--without-columns", "war"]
-
-
-def run(*arguments):
-    return CliRunner(env={"NO_COLOR": "1", "COLUMNS": "200"}).invoke(app, list(map(str, arguments)))
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path, path, sentence):
 def test_what_is_not_fitted_is_refused(tmp_path):
     with pytest.raises(tp.NotFittedError, match="not fitted"):
         write_page(tp.CP(rank=2), tmp_path / "page.html")
-    with pytest.raises(TypeError, match="got a list"):
+    with pytest.raises(TypeError, match="is needed, not list"):
         write_page([], tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
 

@@ -17,15 +17,7 @@ from threadpoolctl import threadpool_limits
 from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs
 from tparafac2.result import Kind, count_same_objective
 from tparafac2.solver import Settings
-from tparafac2.starts import (
-    Interrupt,
-    Progress,
-    flag_file,
-    helping,
-    in_processes,
-    no_orphans,
-    one_of_several,
-)
+from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans, one_of_several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,16 +66,7 @@ def compare_models(
 def compared(
     models: Mapping[str, Decomposition], data: Any, *, n_jobs: int = 1, **fit: Any
 ) -> Iterator[dict[str, Any]]:
-    """Give the lines of `compare_models`, each as soon as its model is fitted; the last ends with Ctrl-C.
-
-    Examples
-    --------
-    >>> import tparafac2 as tp
-    >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20).X
-    >>> lines = compared({"one": tp.CP(1, n_starts=2), "two": tp.CP(2, n_starts=2)}, X)
-    >>> next(lines)["starts"]
-    2
-    """
+    """Give the lines of `compare_models`, each as soon as its model is fitted; the last ends with Ctrl-C."""
     check_jobs(n_jobs)
     jobs = min(count_jobs(n_jobs), len(models))
     fits = _one_by_one(models, data, fit) if jobs < 2 else _side_by_side(models, data, fit, jobs)
@@ -174,12 +157,5 @@ def was_interrupted(model: Decomposition) -> bool:
     """Tell whether Ctrl-C ended the fit of a model before its time.
 
     The chosen start may have converged before: what counts is whether all of them came to their end.
-
-    Examples
-    --------
-    >>> import tparafac2 as tp
-    >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
-    >>> was_interrupted(tp.CP(1, n_starts=2).fit(data.X))
-    False
     """
     return any(finding.kind is Kind.INTERRUPTED_STARTS for finding in model.findings_)

@@ -32,13 +32,10 @@ Columns: TypeAlias = Mapping[str, str]
 """Names of columns, by what they are for: rows, columns, time, values."""
 
 MISSING_VALUES = list(MISSING_TEXTS)
-_EVERYTHING = Selection()
 _TRUTHS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 
 
-def read_text_table(
-    path: Path, asked: Columns, options: TableOptions, select: Selection = _EVERYTHING
-) -> Table:
+def read_text_table(path: Path, asked: Columns, options: TableOptions, select: Selection) -> Table:
     """Read a CSV file or its like, in which labels are text unless all of them are plain numbers.
 
     Examples
@@ -47,7 +44,8 @@ def read_text_table(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "t.csv"
     ...     _ = file.write_text("zip;item;year\\n007;1;2020\\n042;2;2021\\n")
-    ...     labels = read_text_table(file, {"rows": "zip", "columns": "item", "time": "year"}, {}).labels
+    ...     asked = {"rows": "zip", "columns": "item", "time": "year"}
+    ...     labels = read_text_table(file, asked, {}, Selection()).labels
     >>> labels.rows.tolist(), labels.columns.tolist()
     (['007', '042'], [1, 2])
     """
@@ -60,9 +58,7 @@ def read_text_table(
     return _tabulated(path, layout, frame, asked, options, select)
 
 
-def read_parquet_table(
-    path: Path, asked: Columns, options: TableOptions, select: Selection = _EVERYTHING
-) -> Table:
+def read_parquet_table(path: Path, asked: Columns, options: TableOptions, select: Selection) -> Table:
     """Read a Parquet file; labels are of the type that they have there."""
     with told_of(path, None):
         names = parquet_columns(path)

@@ -12,12 +12,7 @@ from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
 from tparafac2.errors import InvalidValue
 from tparafac2.io.arrays import read_netcdf, read_numpy
 from tparafac2.io.endings import require_file
-from tparafac2.io.longtables import (
-    Columns,
-    parquet_columns,
-    read_parquet_table,
-    read_text_table,
-)
+from tparafac2.io.longtables import Columns, parquet_columns, read_parquet_table, read_text_table
 from tparafac2.io.selecting import Selection, top_columns
 from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
 from tparafac2.words import Part, Setting
@@ -127,9 +122,7 @@ def _complete(source: Path, asked: Mapping[str, str | None], is_parquet: bool) -
         # What there is to choose from is what the user needs to see now.
         found = _listed(source) if is_parquet else text_layout(source).describe()
         raise InvalidValue(
-            f"{source.name!r} is a long table: say by ",
-            *lacking,
-            f" which of its columns these are. {found}",
+            f"{source.name!r} is a long table: say by ", *lacking, f" which of its columns these are. {found}"
         )
     return {role: name for role, name in asked.items() if name is not None}
 

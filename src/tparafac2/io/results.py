@@ -124,10 +124,7 @@ def _draw(model: Decomposition, folder: Path, kinds: Sequence[str]) -> None:
 
     folder.mkdir()
     with off_screen():
-        drawn: dict[str, Any] = {
-            "strengths": plots.strengths(model),
-            "convergence": plots.convergence(model),
-        }
+        drawn: dict[str, Any] = {"strengths": plots.strengths(model), "convergence": plots.convergence(model)}
         for r in range(1, model.rank + 1):
             drawn[f"pattern-{r}"] = plots.pattern(model, r)
             drawn[f"movers-{r}"] = plots.movers(model, r)

@@ -344,8 +344,7 @@ def _spans(bounds: Mapping[str, Any]) -> list[tuple[Any, Any]]:
             continue
     given = [part for bound in bounds.items() for part in (" and ", Setting(*bound))][1:]
     raise InvalidValue(
-        *given,
-        " cannot be used: give numbers, or dates such as 2024-12-31 or 2024-12, of one kind.",
+        *given, " cannot be used: give numbers, or dates such as 2024-12-31 or 2024-12, of one kind."
     )
 
 

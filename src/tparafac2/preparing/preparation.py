@@ -116,10 +116,7 @@ class Preparation:
             )
 
     def apply(
-        self,
-        X: Table | xr.DataArray | np.typing.ArrayLike,
-        *,
-        dims: Mapping[str, Hashable] | None = None,
+        self, X: Table | xr.DataArray | np.typing.ArrayLike, *, dims: Mapping[str, Hashable] | None = None
     ) -> Prepared:
         """Prepare data, which are not changed themselves.
 
