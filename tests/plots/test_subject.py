@@ -49,6 +49,11 @@ def test_other_components_are_refused(component):
         place_of(component, two)
 
 
+def test_a_single_component_is_said_to_be_one():
+    with pytest.raises(ValueError, match=r"must be 1, as .* counted from 1 and there is one; got 2"):
+        place_of(2, a_result())
+
+
 @pytest.mark.parametrize("value", [0, -3, 2.5, "3", True])
 def test_numbers_of_things_are_checked(value):
     with pytest.raises(ValueError, match="n must be a whole number, at least 1"):

@@ -60,8 +60,15 @@ class Side:
         return self.model != "PARAFAC2"
 
 
+class _Comparing:
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The models behind the comparison."""
+        return tuple(side for side in vars(self).values() if isinstance(side, Side))
+
+
 @dataclass(frozen=True)
-class Above:
+class Above(_Comparing):
     """At every level the left side is above the right one; a number is a fixed line to compare with.
 
     Examples
@@ -73,11 +80,6 @@ class Above:
     left: Side | float
     right: Side | float
 
-    @property
-    def sides(self) -> tuple[Side, ...]:
-        """The models behind the comparison."""
-        return tuple(side for side in (self.left, self.right) if isinstance(side, Side))
-
     def words(self, case: str) -> str:
         """What is compared, for people."""
         names = [side.model if isinstance(side, Side) else f"{side:g}" for side in (self.left, self.right)]
@@ -85,7 +87,7 @@ class Above:
 
 
 @dataclass(frozen=True)
-class Falls:
+class Falls(_Comparing):
     """A model does worse at the highest level of the case than at the lowest.
 
     Examples
@@ -96,18 +98,13 @@ class Falls:
 
     side: Side
 
-    @property
-    def sides(self) -> tuple[Side, ...]:
-        """The models behind the comparison."""
-        return (self.side,)
-
     def words(self, case: str) -> str:
         """What is compared, for people."""
         return f"{MEASURE_WORDS[self.side.measure]} of {self.side.model}: least > most {LEVEL_WORDS[case]}"
 
 
 @dataclass(frozen=True)
-class GainGrows:
+class GainGrows(_Comparing):
     """The left side's lead over the right one is larger at the highest level than at the lowest.
 
     Examples
@@ -118,11 +115,6 @@ class GainGrows:
 
     left: Side
     right: Side
-
-    @property
-    def sides(self) -> tuple[Side, ...]:
-        """The models behind the comparison."""
-        return (self.left, self.right)
 
     def words(self, case: str) -> str:
         """What is compared, for people."""

@@ -124,12 +124,9 @@ def _overview(verdicts: Sequence[Verdict]) -> Iterator[Block]:
         "tests over the data sets; it holds if all of them have p < 0.05. Details are below, case "
         "by case, and in verdicts.csv."
     )
-    rows = ((v.claim.words, v.outcome.value, _medians(v.headline)) for v in verdicts)
+    medians = ("; ".join(f"{_both(one)} ({one.setting})" for one in v.headline) for v in verdicts)
+    rows = ((v.claim.words, v.outcome.value, told) for v, told in zip(verdicts, medians))
     yield Table(("claim", "verdict", "medians"), tuple(rows))
-
-
-def _medians(comparisons: Sequence[Comparison]) -> str:
-    return "; ".join(f"{_both(one)} ({one.setting})" for one in comparisons)
 
 
 def _both(one: Comparison) -> str:

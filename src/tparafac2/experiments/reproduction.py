@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tparafac2.experiments import page, verdicts
-from tparafac2.experiments.figures.example import Example, show
+from tparafac2.experiments.figures.example import show
 from tparafac2.experiments.plan import QUICK, Plan, Setting
 from tparafac2.experiments.records import Call, Store, tabulate
 from tparafac2.experiments.running import Watch, run, workers
@@ -89,7 +89,8 @@ def paper(
     records = store.read()
     table = tabulate(records[task] for task in plan.tasks())
     judged = verdicts.judge(table)
-    examples, rotations = _examples(table, plan), _rotations(plan)
+    examples = [show(table, setting, plan.protocol) for setting in SHOWN if setting in plan.settings]
+    rotations = _rotations(plan)
     seconds = time.perf_counter() - begin
     calls = store.note(Call(command(plan), fits, seconds, _described(jobs, dask)))
     _write(folder, plan, page.Findings(table, calls, judged, examples, rotations))
@@ -106,7 +107,8 @@ def command(plan: Plan) -> str:
     >>> command(QUICK)
     'tparafac2 paper --quick'
     """
-    base, words = (QUICK, ["tparafac2 paper --quick"]) if _small(plan) else (Plan(), ["tparafac2 paper"])
+    small = plan == replace(QUICK, cases=plan.cases, seed=plan.seed)
+    base, words = (QUICK, ["tparafac2 paper --quick"]) if small else (Plan(), ["tparafac2 paper"])
     if plan.cases != base.cases:
         words += [f"--case {case.replace('_', '-')}" for case in plan.cases]
     for name in ("datasets", "starts", "seed", *Size._fields):
@@ -114,18 +116,6 @@ def command(plan: Plan) -> str:
         if value != getattr(base, name):
             words.append(f"--{name.removeprefix('n_')} {value}")
     return " ".join(words)
-
-
-def _small(plan: Plan) -> bool:
-    return all(
-        getattr(plan, field.name) == getattr(QUICK, field.name)
-        for field in fields(Plan)
-        if field.name in ("datasets", "starts", *Size._fields, "max_iter", "tol")
-    )
-
-
-def _examples(table: pd.DataFrame, plan: Plan) -> list[Example]:
-    return [show(table, setting, plan.protocol) for setting in SHOWN if setting in plan.settings]
 
 
 def _rotations(plan: Plan) -> list[RotationRow]:

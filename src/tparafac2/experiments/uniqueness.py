@@ -56,12 +56,6 @@ class RotationRow:
     most_negative_loading : float or None
         NNtCMF only: the most negative loading after rotation, divided by the largest absolute loading, of the
         rotation that comes closest to having none. Columns count with their better sign.
-
-    Examples
-    --------
-    >>> row = RotationRow("tCMF", 10.0, 0.0, 1e-15, None, 0.4, 0.7, 0.5, 0.8, None)
-    >>> row.truth_highest - row.truth_lowest > 0.2
-    True
     """
 
     model: str
@@ -77,14 +71,7 @@ class RotationRow:
 
 
 def rotate(A: FloatArray, B: FloatArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give A Q and B_k Q for an orthogonal Q: every A B_k', all norms and all changes in time stay.
-
-    Examples
-    --------
-    >>> A, B = np.array([[1.0, 2.0]]), np.ones((3, 4, 2))
-    >>> rotate(A, B, np.array([[0.0, 1.0], [-1.0, 0.0]]))[0]
-    array([[-2.,  1.]])
-    """
+    """Give A Q and B_k Q for an orthogonal Q: every A B_k', all norms and all changes in time stay."""
     rank = np.shape(A)[-1]
     if np.shape(Q) != (rank, rank) or not np.allclose(Q.T @ Q, np.eye(rank), rtol=0, atol=1e-10):
         raise ValueError(
@@ -128,14 +115,6 @@ def rotation_evidence(
     -------
     list of RotationRow
         One for each model.
-
-    Examples
-    --------
-    >>> from tparafac2.synthetic import overlapping
-    >>> data = overlapping(seed=0, n_times=8, n_rows=30, n_columns=24)
-    >>> rows = rotation_evidence(data, seed=0, n_rotations=10, n_starts=2)
-    >>> [(row.model, row.largest_change < 1e-12) for row in rows]
-    [('tCMF', True), ('NNtCMF', True), ('tPARAFAC2', False)]
     """
     if n_rotations < 1:
         raise ValueError(f"n_rotations is {n_rotations}: at least one rotation is needed.")

@@ -72,13 +72,6 @@ class Comparison:
         p-value of the claim, as tested.
     p_corrected, p_opposite : float
         p-value of the claim and of its opposite; those of secondary comparisons corrected for their number.
-
-    Examples
-    --------
-    >>> one = Comparison("noise 1", "score: tPARAFAC2 > PARAFAC2", 1000.0, True, 20,
-    ...                  0.97, 0.90, 0.07, p=1e-6, p_corrected=1e-6, p_opposite=1.0)
-    >>> one.significant, one.contradicts
-    (True, False)
     """
 
     setting: str
@@ -122,11 +115,6 @@ class Verdict:
         What that stands on, headline and secondary.
     note : str
         Where the run differs from the paper, why if that is known, and what else a reader must know.
-
-    Examples
-    --------
-    >>> Verdict(CLAIMS[0], Ruling.TOO_FEW, (), "").outcome
-    <Ruling.TOO_FEW: 'too few data sets'>
     """
 
     claim: Claim
@@ -184,13 +172,7 @@ def judge(table: pd.DataFrame, claims: Sequence[Claim] = CLAIMS) -> list[Verdict
 
 
 def as_table(verdicts: Sequence[Verdict]) -> pd.DataFrame:
-    """One row for each comparison, for a CSV file.
-
-    Examples
-    --------
-    >>> as_table([]).columns[:4].to_list()
-    ['claim', 'case', 'outcome', 'setting']
-    """
+    """One row for each comparison, for a CSV file."""
     import pandas as pd
 
     rows = [

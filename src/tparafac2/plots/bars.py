@@ -35,11 +35,6 @@ class Move(NamedTuple):
         Positive for a rise, negative for a fall.
     begin, end : int
         Places in the order of time between which four fifths of it happen.
-
-    Examples
-    --------
-    >>> Move(column=3, change=-0.5, begin=1, end=4).change
-    -0.5
     """
 
     column: int
@@ -174,20 +169,10 @@ def _draw_bars(
 
 
 def largest_rises(known: NDArray[np.float64], n: int, *, goes_round: bool = False) -> list[Move]:
-    """Find the n columns that rise most from any time to any later one.
+    """Find the n columns that rise most from any time to any later one, the largest first.
 
-    Parameters
-    ----------
-    known : ndarray (K, J)
-        Weights in the order of time, NaN where they are not determined.
-    n : int
-    goes_round : bool
-        After the last time comes the first again.
-
-    Returns
-    -------
-    list of Move
-        The largest first; fewer than n if no more columns rise.
+    There are fewer if no more columns rise. The weights (K, J) are in the order of time, NaN where they are
+    not determined; where time goes round, after the last time comes the first again.
 
     Examples
     --------

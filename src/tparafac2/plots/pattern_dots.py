@@ -127,35 +127,9 @@ def _reach(ax: Axes, weights: NDArray[np.float64]) -> None:
 
 
 def chosen_slices(result: Result, axis: TimeAxis, times: Any, usable: NDArray[np.bool_]) -> list[int]:
-    """Find the slices at the given times.
+    """Find the places, in the order of time and each once, of the slices at the given times.
 
-    Parameters
-    ----------
-    result : Result
-    axis : TimeAxis
-        Of this result.
-    times : label, number or date, or several of them, or None
-        None chooses up to four usable slices, from the first to the last.
-    usable : ndarray of bool (K,)
-        In the order of time.
-
-    Returns
-    -------
-    list of int
-        Places in the order of time, each once, from early to late.
-
-    Examples
-    --------
-    >>> from tparafac2.data import Labels
-    >>> from tparafac2.plots.time_axis import time_axis
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)), objective=0.0,
-    ...                 explained_variance=1.0, status="converged", converged=True, n_iter=1,
-    ...                 labels=Labels(time=[1990, 1992, 1991]))
-    >>> chosen_slices(result, time_axis(result), [1992, 1990], np.ones(3, bool))
-    [0, 2]
-    >>> chosen_slices(result, time_axis(result), 1964, np.ones(3, bool))
-    Traceback (most recent call last):
-    ValueError: there is no slice at the time 1964; there are 1990, 1991, 1992, the last at 1992.
+    Without times these are up to four of the usable ones, from the first to the last.
     """
     if times is None:
         places = np.flatnonzero(usable) if usable.any() else np.arange(len(usable))

@@ -244,7 +244,8 @@ def pattern_heatmap(
             raise ValueError(
                 f"{name} must have one label for each of the pattern's {size} {name}, got {len(labels)}."
             )
-    reach = _largest(values) if limit is None else _check_limit(limit)
+    largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0)) or 1.0
+    reach = largest if limit is None else _check_limit(limit)
     if ax is None:
         ax = figure_for_the_user(COLUMN_WIDTH, 0.75 * COLUMN_WIDTH).add_subplot()
     ax.imshow(values.T, cmap=DIVERGING, vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
@@ -270,11 +271,6 @@ def _check_limit(limit: float) -> float:
     if not (math.isfinite(limit) and limit > 0):
         raise ValueError(f"limit must be a finite number above 0, got {limit!r}.")
     return float(limit)
-
-
-def _largest(values: NDArray[np.float64]) -> float:
-    sizes = np.abs(values[~np.isnan(values)])
-    return float(sizes.max(initial=0.0)) or 1.0
 
 
 def _label(axis: Axis, name: str, size: int, labels: Sequence[object] | None) -> None:

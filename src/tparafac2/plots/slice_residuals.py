@@ -99,24 +99,7 @@ def _share(errors: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[n
 def data_slices(X: Any, result: Result) -> Iterator[NDArray[np.float64]]:
     """Give the slices (I, J_k) of X, in the order of the result, NaN where an entry is missing.
 
-    Sparse slices become dense one at a time.
-
-    Parameters
-    ----------
-    X : ndarray (K, I, J), list of K arrays or sparse matrices, xarray.DataArray, or Table
-    result : Result
-
-    Raises
-    ------
-    ValueError
-        If X does not have the shape of what was fitted.
-
-    Examples
-    --------
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
-    >>> [piece.shape for piece in data_slices(np.ones((3, 2, 4)), result)]
-    [(2, 4), (2, 4), (2, 4)]
+    Sparse slices become dense one at a time. Data that do not have the shape of what was fitted are refused.
     """
     pieces = _pieces(X, result)
     expected = [(len(result.A), width) for width in result.widths]

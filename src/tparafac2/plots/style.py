@@ -63,13 +63,7 @@ _LEFT_OVER = 0.85
 
 @dataclass(frozen=True)
 class Look:
-    """Colour and hatch of a family of methods; the hatch tells families apart without colour.
-
-    Examples
-    --------
-    >>> LOOKS["PARAFAC2"].hatch
-    ''
-    """
+    """Colour and hatch of a family of methods; the hatch tells families apart without colour."""
 
     colour: str
     hatch: str = ""
@@ -114,13 +108,7 @@ def line_look(r: int) -> LineLook:
 
 
 def shade(colour: str, depth: float) -> tuple[float, float, float]:
-    """Mix a colour with white: depth 1 is the colour itself, depth 0 white.
-
-    Examples
-    --------
-    >>> shade("#000000", 0.25)
-    (0.75, 0.75, 0.75)
-    """
+    """Mix a colour with white: depth 1 is the colour itself, depth 0 white."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = (1 - depth * (1 - channel) for channel in to_rgb(colour))
@@ -129,18 +117,7 @@ def shade(colour: str, depth: float) -> tuple[float, float, float]:
 
 @contextmanager
 def print_style() -> Iterator[None]:
-    """Draw for print, whatever the user's own settings; they are back afterwards.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> before = matplotlib.rcParams["font.size"]
-    >>> with print_style():
-    ...     matplotlib.rcParams["font.size"]
-    7.0
-    >>> matplotlib.rcParams["font.size"] == before
-    True
-    """
+    """Draw for print, whatever the user's own settings; they are back afterwards."""
     from matplotlib import style
 
     with style.context(["default", _SETTINGS]):
@@ -148,27 +125,14 @@ def print_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Make an empty figure of a size in cm, whose parts make room for each other.
-
-    Examples
-    --------
-    >>> new_figure(COLUMN_WIDTH, 5).get_layout_engine() is not None
-    True
-    """
+    """Make an empty figure of a size in cm, whose parts make room for each other."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width / 2.54, height / 2.54), layout="constrained")
 
 
 def require_axes(ax: object) -> None:
-    """Refuse what is neither None nor somewhere to draw.
-
-    Examples
-    --------
-    >>> require_axes("here")
-    Traceback (most recent call last):
-    TypeError: ax must be a matplotlib Axes, or None for a new figure; got str.
-    """
+    """Refuse what is neither None nor somewhere to draw."""
     from matplotlib.axes import Axes
 
     if ax is not None and not isinstance(ax, Axes):
@@ -176,41 +140,17 @@ def require_axes(ax: object) -> None:
 
 
 def open_frame(ax: Axes) -> None:
-    """Leave only the two sides of the frame that carry numbers.
-
-    Examples
-    --------
-    >>> ax = new_figure(COLUMN_WIDTH, 5).add_subplot()
-    >>> open_frame(ax)
-    >>> ax.spines["top"].get_visible()
-    False
-    """
+    """Leave only the two sides of the frame that carry numbers."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def name_component(ax: Axes, r: int) -> None:
-    """Write above a picture which component it is of.
-
-    Examples
-    --------
-    >>> ax = new_figure(8, 5).add_subplot()
-    >>> name_component(ax, 0)
-    >>> ax.get_title("left")
-    'Component 1'
-    """
+    """Write above a picture which component it is of."""
     ax.set_title(f"Component {r + 1}", loc="left", fontweight="bold")
 
 
 def say(ax: Axes, sentence: str) -> None:
-    """Write a sentence where there is nothing to draw.
-
-    Examples
-    --------
-    >>> ax = new_figure(COLUMN_WIDTH, 5).add_subplot()
-    >>> say(ax, "Nothing moves.")
-    >>> ax.texts[0].get_text()
-    'Nothing moves.'
-    """
+    """Write a sentence where there is nothing to draw."""
     ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", wrap=True)
     ax.set_xticks([])
     ax.set_yticks([])

@@ -22,11 +22,6 @@ class Course(NamedTuple):
         Every pattern has length 1; slices are in the order of time. NaN where a slice has no such column.
     determined : ndarray of bool (K, J)
         Whether the data say anything about this weight.
-
-    Examples
-    --------
-    >>> Course(np.array([[3.0, 4.0]]), np.array([[True, False]])).known
-    array([[ 3., nan]])
     """
 
     weights: NDArray[np.float64]
@@ -39,14 +34,7 @@ class Course(NamedTuple):
 
 
 def as_result(model: object) -> Result:
-    """Give the result of a fitted model, or the result itself.
-
-    Examples
-    --------
-    >>> as_result("model.nc")
-    Traceback (most recent call last):
-    TypeError: a fitted model or its result_ is needed, not str: for a file give tparafac2.load(path).
-    """
+    """Give the result of a fitted model, or the result itself."""
     if isinstance(model, Result):
         return model
     if callable(getattr(model, "fit", None)):
@@ -60,18 +48,7 @@ def as_result(model: object) -> Result:
 
 
 def place_of(component: Any, result: Result) -> int:
-    """Turn the number of a component, counted from 1, into its place in the arrays.
-
-    Examples
-    --------
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
-    >>> place_of(1, result)
-    0
-    >>> place_of(0, result)
-    Traceback (most recent call last):
-    ValueError: component must be 1, as components are counted from 1 and there is one; got 0.
-    """
+    """Turn the number of a component, counted from 1, into its place in the arrays."""
     R = result.rank
     try:
         number = operator.index(component)
@@ -87,13 +64,7 @@ def place_of(component: Any, result: Result) -> int:
 
 
 def count(name: str, value: Any) -> int:
-    """Refuse what is not a number of things to show.
-
-    Examples
-    --------
-    >>> count("n", 10)
-    10
-    """
+    """Refuse what is not a number of things to show."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -104,16 +75,7 @@ def count(name: str, value: Any) -> int:
 
 
 def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
-    """Follow the pattern of component r (from 0) in time.
-
-    Examples
-    --------
-    >>> from tparafac2.plots.time_axis import time_axis
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 4, 1)), C=np.array([[1.0], [0.0]]),
-    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
-    >>> course_of(result, 0, time_axis(result)).known[:, 0]
-    array([0.5, nan])
-    """
+    """Follow the pattern of component r (from 0) in time."""
     J = result.shape[2]
     weights = padded([piece[:, r] for piece in result.normalised().B], J)
     weights[~np.isfinite(weights)] = np.nan
@@ -126,34 +88,14 @@ def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
 
 
 def unobserved_times(result: Result) -> NDArray[np.bool_]:
-    """Tell at which times, in the order of the slices, nothing at all was observed.
-
-    Examples
-    --------
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 1, 1)), C=np.ones((2, 1)),
-    ...                 coverage=np.array([[0.5], [0.0]]), objective=0.0, explained_variance=1.0,
-    ...                 status="converged", converged=True, n_iter=1)
-    >>> unobserved_times(result)
-    array([False,  True])
-    """
+    """Tell at which times, in the order of the slices, nothing at all was observed."""
     if result.coverage is None:
         return np.zeros(len(result.C), dtype=bool)
     return np.asarray((result.coverage == 0).all(axis=1))
 
 
 def require_common_columns(result: Result, picture: str) -> None:
-    """Refuse slices with columns of their own, where columns have to be followed in time.
-
-    Examples
-    --------
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=[np.ones((1, 1)), np.ones((2, 1))],
-    ...                 C=np.ones((2, 1)), objective=0.0, explained_variance=1.0, status="converged",
-    ...                 converged=True, n_iter=1)
-    >>> require_common_columns(result, "movers")
-    Traceback (most recent call last):
-    ValueError: movers follows columns in time, but here every slice has columns of its own (B is a list):
-    look at them with pattern.
-    """
+    """Refuse slices with columns of their own, where columns have to be followed in time."""
     if result.ragged:
         raise ValueError(
             f"{picture} follows columns in time, but here every slice has columns of its own (B is a list): "

@@ -44,11 +44,6 @@ class TimeAxis(NamedTuple):
         Whether there may be ticks between slices, and what they say.
     name : str
         Of the axis.
-
-    Examples
-    --------
-    >>> TimeAxis(np.arange(2), np.array([0.0, 1.0]), ["a", "b"], "names", "Time").labels
-    ['a', 'b']
     """
 
     order: NDArray[np.intp]
@@ -72,11 +67,6 @@ class Stretches(NamedTuple):
     edges : ndarray (n + 1,)
     slices : ndarray of int (n,)
         Which slice (in the order of time) a stretch belongs to, or -1 for a gap.
-
-    Examples
-    --------
-    >>> Stretches(np.array([0.0, 1.0]), np.array([0])).slices
-    array([0])
     """
 
     edges: NDArray[np.float64]
@@ -97,16 +87,6 @@ def time_axis(result: Result) -> TimeAxis:
 
     Slices without times are at 0, 1, 2, ..., as in `Result.patterns_at`; so are those whose labels are
     numbers that do not tell them apart.
-
-    Examples
-    --------
-    >>> from tparafac2.data import Labels
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((2, 4, 1)), C=np.ones((2, 1)), objective=0.0,
-    ...                 explained_variance=1.0, status="converged", converged=True, n_iter=1,
-    ...                 labels=Labels(time=[2021, 2019]))
-    >>> axis = time_axis(result)
-    >>> axis.labels, axis.positions, axis.kind
-    (['2019', '2021'], array([2019., 2021.]), 'numbers')
     """
     when, given = timeline(result), result.labels.time
     if not np.isfinite(when.values).all() or len(np.unique(when.values)) < len(when.values):
@@ -159,14 +139,6 @@ def draw_time(ax: Axes, axis: TimeAxis, *, rug: bool = False) -> None:
     axis : TimeAxis
     rug : bool
         Mark slices that are not evenly spaced by small ticks.
-
-    Examples
-    --------
-    >>> from tparafac2.plots.style import new_figure
-    >>> ax = new_figure(8, 5).add_subplot()
-    >>> draw_time(ax, TimeAxis(np.arange(2), np.array([0.0, 3.0]), ["spring", "autumn"], "names", "Season"))
-    >>> [label.get_text() for label in ax.get_xticklabels()], ax.get_xlabel()
-    (['spring', 'autumn'], 'Season')
     """
     if len(axis.positions) == 1:  # or matplotlib shows a twentieth of the years since its epoch around it
         ax.set_xlim(axis.positions[0] - 0.5, axis.positions[0] + 0.5)
@@ -188,13 +160,7 @@ def draw_time(ax: Axes, axis: TimeAxis, *, rug: bool = False) -> None:
 
 
 def runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Find the first and the last place of every unbroken run.
-
-    Examples
-    --------
-    >>> runs(np.array([True, True, False, True]))
-    [(0, 1), (3, 3)]
-    """
+    """Find the first and the last place of every unbroken run."""
     steps = np.diff(np.concatenate([[0], flags.astype(np.int8), [0]]))
     firsts, ends = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0)
     return [(int(first), int(end) - 1) for first, end in zip(firsts, ends)]

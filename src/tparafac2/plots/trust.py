@@ -70,7 +70,9 @@ def convergence(model: object, *, ax: Axes | None = None) -> Axes:
             say(target, "The objective did not change.")
         target.set_xlabel("Iteration")
         target.set_ylabel("Share")
-        target.set_title(_ending(result), loc="left")
+        ended = "Converged" if result.converged else "Not converged"
+        plural = "" if result.n_iter == 1 else "s"
+        target.set_title(f"{ended} after {result.n_iter:,} iteration{plural}", loc="left")
         open_frame(target)
     return target
 
@@ -97,11 +99,6 @@ def _draw_tolerance(ax: Axes, result: Result) -> None:
     allowed = result.parameters.get("feasibility_tol")
     if len(ax.lines) > 1 and isinstance(allowed, float) and allowed > 0:
         ax.axhline(allowed, color="0.5", lw=0.8, ls=":", label="largest gap allowed")
-
-
-def _ending(result: Result) -> str:
-    ended = "Converged" if result.converged else "Not converged"
-    return f"{ended} after {result.n_iter:,} iteration{'' if result.n_iter == 1 else 's'}"
 
 
 def agreement(model: object, *, ax: Axes | None = None) -> Axes:

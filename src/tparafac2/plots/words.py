@@ -17,13 +17,7 @@ _DIMENSIONS: dict[Mode, str] = {"rows": "Row", "columns": "Column", "time": "Tim
 
 
 def picture_text(label: object, longest: int = LONGEST) -> str:
-    """Write a label for a picture.
-
-    Examples
-    --------
-    >>> picture_text("Bacteria; Firmicutes; Clostridia; Blautia")
-    'Bacteria; Fir…dia; Blautia'
-    """
+    """Write a label for a picture."""
     return literal(label_text(label, longest))
 
 
@@ -40,16 +34,7 @@ def literal(text: str) -> str:
 
 
 def labels_of(result: Result, mode: Mode, size: int, longest: int = LONGEST) -> list[str]:
-    """Write the labels of rows or columns; without any they are counted from 0, as in the arrays.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
-    >>> labels_of(result, "rows", 2)
-    ['0', '1']
-    """
+    """Write the labels of rows or columns; without any they are counted from 0, as in the arrays."""
     texts = [label_text(label, _WHOLE) for label in result.labels.coordinate(mode, size)]
     return [literal(shortened(text, longest)) for text in without_common_ends(texts, longest)]
 
@@ -74,28 +59,13 @@ def without_common_ends(texts: list[str], longest: int) -> list[str]:
 
 
 def dimension_name(result: Result, mode: Mode) -> str:
-    """Name a dimension as the user does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> result = Result(model="CP", A=np.ones((2, 1)), B=np.ones((3, 4, 1)), C=np.ones((3, 1)),
-    ...                 objective=0.0, explained_variance=1.0, status="converged", converged=True, n_iter=1)
-    >>> dimension_name(result, "columns")
-    'Column'
-    """
+    """Name a dimension as the user does."""
     name = result.labels.names[mode]
     return _DIMENSIONS[mode] if name == mode else picture_text(name)
 
 
 def few_of(name: str, shown: int, there: int) -> str:
-    """Name what is shown, and say how many are left out.
-
-    Examples
-    --------
-    >>> few_of("word", 25, 1200), few_of("word", 5, 5)
-    ('word (the 25 largest of 1,200)', 'word')
-    """
+    """Name what is shown, and say how many are left out."""
     return f"{name} (the {shown:,} largest of {there:,})" if shown < there else name
 
 

@@ -1,6 +1,7 @@
 """Refusals shared by drifts, strengths and recipes."""
 
 import math
+from collections.abc import Callable
 from typing import SupportsFloat
 
 import numpy as np
@@ -23,30 +24,26 @@ def check_count(name: str, value: object, least: int = 1) -> None:
 
 def check_within(name: str, value: SupportsFloat, low: float, high: float = math.inf) -> None:
     """Refuse numbers outside the closed interval from ``low`` to ``high``, NaN and infinity."""
-    number = _number(name, value)
-    if not (math.isfinite(number) and low <= number <= high):
-        wanted = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
-        raise InvalidValue(
-            Argument(name), f" must be a finite number {wanted}, got {value!r}.", received=value
-        )
+    wanted = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+    _check_number(name, value, wanted, lambda number: low <= number <= high)
 
 
 def check_positive(name: str, value: SupportsFloat) -> None:
     """Refuse anything but a finite number above zero."""
-    number = _number(name, value)
-    if not (math.isfinite(number) and number > 0):
-        raise InvalidValue(
-            Argument(name), f" must be a finite number above 0, got {value!r}.", received=value
-        )
+    _check_number(name, value, "above 0", lambda number: number > 0)
 
 
-def _number(name: str, value: SupportsFloat) -> float:
+def _check_number(name: str, value: SupportsFloat, wanted: str, fits: Callable[[float], bool]) -> None:
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} must be a number, got {value!r}; pass it without quotes.")
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, got {value!r}.") from None
+    if not (math.isfinite(number) and fits(number)):
+        raise InvalidValue(
+            Argument(name), f" must be a finite number {wanted}, got {value!r}.", received=value
+        )
 
 
 def check_inside_series(name: str, value: int, n_times: int) -> None:

@@ -36,14 +36,7 @@ def to_dataset(data: SyntheticData) -> xr.Dataset:
 
 
 def facts(data: SyntheticData) -> dict[str, str | int | float]:
-    """Say in plain values what the data are and what made them.
-
-    Examples
-    --------
-    >>> from tparafac2.synthetic import easy
-    >>> sorted(facts(easy(seed=0, n_times=8, n_rows=30, n_columns=24)))
-    ['case', 'command', 'noise', 'overlap', 'python', 'recipe', 'seed', 'tparafac2_version']
-    """
+    """Say in plain values what the data are and what made them."""
     from tparafac2 import __version__
 
     recipe, seed = data.recipe, int(data.seed)
@@ -53,7 +46,8 @@ def facts(data: SyntheticData) -> dict[str, str | int | float]:
         "seed": seed if seed <= np.iinfo(np.int64).max else str(seed),
         "noise": float(data.noise),
         "overlap": float(recipe.overlap),
-        "recipe": _recipe_json(recipe),
+        # A drift or strength has the name of its class as its "kind".
+        "recipe": json.dumps({**_fields(recipe), "size": recipe.size._asdict()}, default=_jsonable),
         "tparafac2_version": __version__,
         "python": _python_line(recipe),
     }
@@ -72,14 +66,7 @@ def save_data(data: SyntheticData, path: str | os.PathLike[str]) -> None:
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """Refuse a path that data cannot be saved to, before they are made.
-
-    Examples
-    --------
-    >>> check_target("no such folder/data.nc")
-    Traceback (most recent call last):
-    FileNotFoundError: there is no folder 'no such folder' to save 'data.nc' in: make it first.
-    """
+    """Refuse a path that data cannot be saved to, before they are made."""
     target = Path(path)
     if target.suffix not in (".nc", ".npz"):
         raise ValueError(
@@ -97,11 +84,6 @@ def check_target(path: str | os.PathLike[str]) -> Path:
             f"the folder {str(folder)!r} may not be written to: choose another, or change its permissions."
         )
     return target
-
-
-def _recipe_json(recipe: Recipe) -> str:
-    """Give all that was asked for as JSON; a drift or strength has the name of its class as its "kind"."""
-    return json.dumps({**_fields(recipe), "size": recipe.size._asdict()}, default=_jsonable)
 
 
 def _python_line(recipe: Recipe) -> str:

@@ -13,13 +13,7 @@ from tparafac2.words import Argument, Setting
 
 
 class Size(NamedTuple):
-    """How large a data set is; that of the paper unless given.
-
-    Examples
-    --------
-    >>> Size(n_times=8)
-    Size(n_times=8, n_rows=150, n_columns=100)
-    """
+    """How large a data set is; that of the paper unless given."""
 
     n_times: int = 20
     n_rows: int = 150

@@ -127,13 +127,7 @@ def _count_text(scores: pd.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class Box:
-    """A method: where its box stands within a group, and its shade.
-
-    Examples
-    --------
-    >>> Box("tPARAFAC2", lambda_b=10.0, place=2.4, depth=0.5).look.colour
-    '#0072B2'
-    """
+    """A method: where its box stands within a group, and its shade."""
 
     model: str
     lambda_b: float
@@ -214,14 +208,7 @@ def draw_legend(figure: Figure, boxes: list[Box]) -> None:
 
 
 def score_range(scores: NDArray[np.float64]) -> tuple[float, float]:
-    """Choose the range of the axis: from a round number below the lowest score to just above a perfect one.
-
-    Examples
-    --------
-    >>> low, high = score_range(np.array([0.87, 0.99]))
-    >>> round(low, 2), high > 1
-    (0.85, True)
-    """
+    """Choose the range of the axis: from a round number below all scores to just above a perfect one."""
     lowest = float(scores.min())
     step = 0.05 if lowest > 0.7 else 0.1
     low = max(0.0, step * math.floor((lowest - 0.005) / step))
