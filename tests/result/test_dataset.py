@@ -7,6 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from hand_made import hand_made
 from hypothesis import assume, given, settings
 
 from tparafac2.data import Labels
@@ -17,19 +18,8 @@ from tparafac2.result.dataset import optimised_at
 
 def make(**changes: Any) -> Result:
     rng = np.random.default_rng(0)
-    plain: dict[str, Any] = {
-        "model": "TParafac2",
-        "A": rng.standard_normal((5, 2)),
-        "B": rng.standard_normal((3, 4, 2)),
-        "C": rng.random((3, 2)),
-        "objective": 1.5,
-        "explained_variance": 0.75,
-        "status": "Converged.",
-        "converged": True,
-        "n_iter": 12,
-        "feasibility_gaps": {"A": 0.0, "B": 1e-9, "C": 0.0},
-    }
-    return Result(**(plain | changes))
+    A, B = rng.standard_normal((5, 2)), rng.standard_normal((3, 4, 2))
+    return hand_made(**({"A": A, "B": B, "feasibility_gaps": {"A": 0.0, "B": 1e-9, "C": 0.0}} | changes))
 
 
 def test_factors_carry_the_names_and_labels_of_the_user() -> None:
@@ -57,7 +47,7 @@ def test_it_has_the_numbers_of_the_tables_and_says_in_which_units() -> None:
 
 
 def test_attributes_say_how_the_fit_went() -> None:
-    attributes = make(B=np.ones((3, 4, 2)), parameters={"rank": 2}).to_dataset().attrs
+    attributes = make(B=np.ones((3, 4, 2)), parameters={"rank": 2}, objective=1.5).to_dataset().attrs
     assert attributes["model"] == "TParafac2"
     assert attributes["objective"] == 1.5
     assert attributes["feasibility_gap_B"] == 1e-9

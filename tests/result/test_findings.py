@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from hand_made import hand_made
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,20 +23,9 @@ PYTHON_NAMES = re.compile(r"\b(n_starts|random_state|max_iter|n_jobs|tol|feasibi
 
 
 def make(**changes):
-    rng = np.random.default_rng(0)
-    plain = {
-        "model": "TParafac2",
-        "A": rng.random((9, 3)),
-        "B": rng.random((5, 6, 3)),
-        "C": rng.random((5, 3)) + 0.1,
-        "objective": 1.0,
-        "explained_variance": 0.8416,
-        "status": "converged",
-        "converged": True,
-        "n_iter": 321,
-        "labels": Labels(time=np.array([2000, 2001, 2002, 2003, 2004])),
-    }
-    return Result(**(plain | changes))
+    labels = Labels(time=np.array([2000, 2001, 2002, 2003, 2004]))
+    plain = {"explained_variance": 0.8416, "n_iter": 321, "labels": labels}
+    return hand_made(K=5, I=9, J=6, R=3, **(plain | changes))
 
 
 def starts(matches=(1.0, 1.0), **changed):

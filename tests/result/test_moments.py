@@ -5,6 +5,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from hand_made import hand_made
 from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
@@ -16,18 +17,7 @@ MARCH = 18322.0  # days from 1970-01-01 to 2020-03-01
 
 
 def make(K: int, **changes: Any) -> Result:
-    plain: dict[str, Any] = {
-        "model": "TParafac2",
-        "A": np.ones((2, 1)),
-        "B": np.ones((K, 4, 1)),
-        "C": np.ones((K, 1)),
-        "objective": 1.5,
-        "explained_variance": 0.75,
-        "status": "Converged.",
-        "converged": True,
-        "n_iter": 12,
-    }
-    return Result(**(plain | changes))
+    return hand_made(**({"A": np.ones((2, 1)), "B": np.ones((K, 4, 1)), "C": np.ones((K, 1))} | changes))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hand_made import hand_made
 from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
@@ -15,18 +16,8 @@ MODERATE = st.floats(-1e3, 1e3, allow_subnormal=False) | st.just(0.0)
 
 def make(**changes: Any) -> Result:
     rng = np.random.default_rng(0)
-    plain: dict[str, Any] = {
-        "model": "TParafac2",
-        "A": rng.standard_normal((5, 2)),
-        "B": rng.standard_normal((3, 4, 2)),
-        "C": rng.random((3, 2)),
-        "objective": 1.5,
-        "explained_variance": 0.75,
-        "status": "Converged.",
-        "converged": True,
-        "n_iter": 12,
-    }
-    return Result(**(plain | changes))
+    A, B = rng.standard_normal((5, 2)), rng.standard_normal((3, 4, 2))
+    return hand_made(**({"A": A, "B": B} | changes))
 
 
 @settings(max_examples=60)

@@ -2,6 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hand_made import hand_made
 
 from tparafac2.data import Labels
 from tparafac2.result import Result
@@ -15,19 +16,16 @@ def make(**changes: Any) -> Result:
     B[1, :, 0] = [0.0, 4.0, 1.0, 2.0, 2.0]
     B[:, 4, 1] = 1.0
     plain: dict[str, Any] = {
-        "model": "TParafac2",
         "A": np.array([[3.0, 0.0], [4.0, 1.0]]),
         "B": B,
         "C": np.array([[0.2, 1.0], [0.4, 2.0]]),
         "labels": Labels(columns=["ant", "bee", "cat", "dog", "elk"], time=[1990, 2010]),
         "objective": 853.70829,
         "explained_variance": 0.91234,
-        "status": "converged",
-        "converged": True,
         "n_iter": 321,
         "feasibility_gaps": {"A": 0.0, "B": 3e-13, "C": 0.0},
     }
-    return Result(**(plain | changes))
+    return hand_made(**(plain | changes))
 
 
 def test_the_summary_says_what_was_fitted_and_how_it_ended() -> None:
