@@ -35,26 +35,19 @@ def draw(name, model, data, **arguments):
 
 
 @pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "truth"])
-def test_axes_in_axes_out(fitted, small_data, name):
-    ax = draw(name, fitted, small_data)
-    assert isinstance(ax, Axes)
-    assert isinstance(ax.figure, Figure)
-    ax.figure.draw_without_rendering()
-    own = Figure().add_subplot()
-    assert draw(name, fitted.result_, small_data, ax=own) is own
-    own.figure.draw_without_rendering()
-
-
-@pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "truth"])
-def test_settings_of_the_user_stay_and_reach_the_users_axes_only(fitted, small_data, name):
+def test_axes_in_axes_out_and_settings_of_the_user_reach_only_these(fitted, small_data, name):
     with matplotlib.rc_context({"axes.labelsize": 33.0}):
         before = dict(matplotlib.rcParams)
         own = Figure().add_subplot()
-        draw(name, fitted, small_data, ax=own)
+        assert draw(name, fitted.result_, small_data, ax=own) is own
         new = draw(name, fitted, small_data)
         assert dict(matplotlib.rcParams) == before
-        assert own.xaxis.label.get_size() == 33
-        assert new.xaxis.label.get_size() == plots.style.FONT_SIZE
+    assert isinstance(new, Axes)
+    assert isinstance(new.figure, Figure)
+    assert own.xaxis.label.get_size() == 33
+    assert new.xaxis.label.get_size() == plots.style.FONT_SIZE
+    for ax in (own, new):
+        ax.figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "truth"])
