@@ -275,7 +275,7 @@ def test_a_given_start_of_any_size_leads_to_the_data(model, sizes, algorithm):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", tp.ConvergenceWarning)
-        fitted = MODELS[model](2, init=init, algorithm=algorithm, max_iter=200).fit(X)
+        fitted = MODELS[model](2, init=init, algorithm=algorithm, max_iter=80).fit(X)
     assert all(np.isfinite(factor).all() for factor in (fitted.A_, fitted.B_, fitted.C_))
     assert fitted.explained_variance_ > 0.5
 

@@ -56,7 +56,7 @@ def explained(model, X):
 @pytest.mark.parametrize("data", EXACTLY_LOW_RANK)
 def test_more_components_than_there_are_fit_as_well_as_in_double_precision(data, model, algorithm):
     X, more = EXACTLY_LOW_RANK[data]
-    more = more | {"algorithm": algorithm, "n_starts": 1, "random_state": 0, "max_iter": 40}
+    more = more | {"algorithm": algorithm, "n_starts": 1, "random_state": 0, "max_iter": 20}
     for rank in (2, 4):
         single, double = (
             explained(MODELS[model](rank, dtype=dtype, **more), X) for dtype in ("float32", "float64")
