@@ -89,17 +89,11 @@ def paper(request: Request) -> None:
 def _plan(request: Request) -> Plan:
     from tparafac2.experiments import QUICK, Plan
 
-    asked = {
-        "cases": tuple(request.case) if request.case else None,
-        "datasets": request.datasets,
-        "starts": request.starts,
-        "seed": request.seed,
-        "n_times": request.times,
-        "n_rows": request.rows,
-        "n_columns": request.columns,
-    }
+    asked = {name: getattr(request, name) for name in ("datasets", "starts", "seed")}
+    asked |= {f"n_{name}": getattr(request, name) for name in ("times", "rows", "columns")}
+    asked |= {"cases": tuple(request.case) if request.case else None}
     given = {name: value for name, value in asked.items() if value is not None}
-    return replace(QUICK if request.quick else Plan(), **given)  # type: ignore[arg-type]
+    return replace(QUICK if request.quick else Plan(), **given)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from tparafac2.data.times import times_of_one_kind
 from tparafac2.errors import InvalidValue, ToldWarning
 from tparafac2.hdf5 import open_hdf5
 from tparafac2.io.endings import blamed_on
-from tparafac2.io.selecting import nearest
+from tparafac2.io.selecting import in_turn, nearest
 from tparafac2.result import CONTENT
 from tparafac2.words import Advice, Part, Setting
 
@@ -100,15 +100,10 @@ def _resolved(path: Path, array: xr.DataArray, dims: Mapping[Mode, str]) -> dict
     try:
         return resolve_dims(array.dims, {str(mode): name for mode, name in dims.items()}, dated_dims(array))
     except ValueError:
-        rows, columns, time = has
         raise InvalidValue(
             f"{path.name!r} has the dimensions {listed}: say which are rows, columns and time, each another, "
             "for example ",
-            Setting("rows", rows),
-            ", ",
-            Setting("columns", columns),
-            ", ",
-            Setting("time", time),
+            *in_turn(map(Setting, MODES, has), last=", "),
             ".",
         ) from None
 
@@ -134,13 +129,7 @@ def read_numpy(
     if path.suffix.lower() == ".npy" and (names or values):
         raise InvalidValue(
             f"{path.name!r} holds one array without names: leave out ",
-            Setting("rows"),
-            ", ",
-            Setting("columns"),
-            ", ",
-            Setting("time"),
-            " and ",
-            Setting("values"),
+            *in_turn(map(Setting, (*MODES, "values"))),
             ", or save labels beside it in an .npz file.",
         )
     arrays = {name: array for name, array in found.items() if array is not None}
@@ -162,16 +151,16 @@ def read_numpy(
 
 def _hint_at_labels(path: Path, arrays: Mapping[str, NDArray[Any]], sizes: Mapping[Mode, int]) -> None:
     """Warn if a dimension has no labels, but one array beside has its length, as uneven months may."""
-    told: list[Part] = []
+    told = []
     for mode, size in sizes.items():
         if size in [other for one, other in sizes.items() if one != mode]:
             continue  # it might be of either
         fitting = [name for name, array in arrays.items() if array.shape == (size,) and _all_differ(array)]
         if len(fitting) == 1:
-            told += [", ", Setting(mode, fitting[0])]
+            told.append(Setting(mode, fitting[0]))
     if told:
         what = f"{path.name!r} has arrays of the lengths of dimensions that have no labels: say "
-        warnings.warn(ToldWarning(what, *told[1:], " to use them."), stacklevel=4)
+        warnings.warn(ToldWarning(what, *in_turn(told, last=", "), " to use them."), stacklevel=4)
 
 
 def _all_differ(array: NDArray[Any]) -> bool:

@@ -13,7 +13,7 @@ from tparafac2.errors import InvalidValue
 from tparafac2.io.arrays import read_netcdf, read_numpy
 from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import Columns, parquet_columns, read_parquet_table, read_text_table
-from tparafac2.io.selecting import Selection, top_columns
+from tparafac2.io.selecting import Selection, in_turn, top_columns
 from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
 from tparafac2.words import Part, Setting
 
@@ -100,9 +100,8 @@ def read(
         _refuse(name, options.get(name, default), default, f"{source.name!r} is no long table: leave it out.")
     names = {mode: found for mode in MODES if (found := asked[mode]) is not None}
     if ending == ".nc":
-        said: list[Part] = ["netCDF files name their dimensions: say ", Setting("rows"), ", "]
-        said += [Setting("columns"), " and ", Setting("time"), "."]
-        _refuse("axes", axes, None, *said)
+        names_them = "netCDF files name their dimensions: say "
+        _refuse("axes", axes, None, names_them, *in_turn(map(Setting, MODES)), ".")
         array = read_netcdf(source, names, values)
     else:
         array = read_numpy(source, names, values, axes)
@@ -117,12 +116,14 @@ def _refuse(name: str, value: object, default: object, *reason: Part) -> None:
 
 
 def _complete(source: Path, asked: Mapping[str, str | None], is_parquet: bool) -> Columns:
-    lacking = [part for mode in MODES if asked[mode] is None for part in (" and ", Setting(mode))][1:]
+    lacking = [Setting(mode) for mode in MODES if asked[mode] is None]
     if lacking:
         # What there is to choose from is what the user needs to see now.
         found = _listed(source) if is_parquet else text_layout(source).describe()
         raise InvalidValue(
-            f"{source.name!r} is a long table: say by ", *lacking, f" which of its columns these are. {found}"
+            f"{source.name!r} is a long table: say by ",
+            *in_turn(lacking),
+            f" which of its columns these are. {found}",
         )
     return {role: name for role, name in asked.items() if name is not None}
 

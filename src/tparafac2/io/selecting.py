@@ -19,7 +19,7 @@ from tparafac2.data.labels import AXES, MODES, SELECTION, Mode, dated_dims, reso
 from tparafac2.data.times import span_of, times_of_one_kind
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.io.textfiles import MISSING_TEXTS, SHOWN_COLUMNS
-from tparafac2.words import Argument, Setting
+from tparafac2.words import Argument, Part, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -133,6 +133,18 @@ def nearest(name: str, known: Mapping[str, object]) -> str:
     folded = {one.casefold(): one for one in known}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
     return f"; did you mean {folded[near[0]]!r}?" if near else "."
+
+
+def in_turn(settings: Iterable[Setting], last: str = " and ") -> list[Part]:
+    """Settings for a sentence, with commas between them.
+
+    Examples
+    --------
+    >>> InvalidValue("say ", *in_turn(map(Setting, ("rows", "columns", "time"))), ".")
+    InvalidValue('say rows=, columns= and time=.')
+    """
+    parts = [part for setting in settings for part in (", ", setting)][1:]
+    return [*parts[:-2], last, parts[-1]] if len(parts) > 1 else list(parts)
 
 
 @dataclass(frozen=True)
@@ -342,9 +354,9 @@ def _spans(bounds: Mapping[str, Any]) -> list[tuple[Any, Any]]:
             return [span_of(bound, dates=dates) for bound in bounds.values()]
         except ValueError:
             continue
-    given = [part for bound in bounds.items() for part in (" and ", Setting(*bound))][1:]
     raise InvalidValue(
-        *given, " cannot be used: give numbers, or dates such as 2024-12-31 or 2024-12, of one kind."
+        *in_turn(Setting(*bound) for bound in bounds.items()),
+        " cannot be used: give numbers, or dates such as 2024-12-31 or 2024-12, of one kind.",
     )
 
 

@@ -108,7 +108,9 @@ class Preparation:
                 ".",
                 received=self.pseudocount,
             )
-        if not _is_above_zero(self.pseudocount):
+        number: object = self.pseudocount
+        is_number = isinstance(number, int | float | np.number) and not isinstance(number, bool)
+        if not (is_number and 0 < float(number) < math.inf):  # type: ignore[arg-type]
             raise InvalidValue(
                 Argument("pseudocount"),
                 f" must be a number above zero; got {self.pseudocount!r}.",
@@ -142,14 +144,12 @@ class Preparation:
         """
         if isinstance(X, Table) and self == Preparation():
             return Prepared(self, X, selection=selection_of(X))
-        return replace(self._applied(_take(X, dims)), selection=selection_of(X))
-
-    def _applied(self, given: _Given) -> Prepared:
-        steps = transform_steps(self.transform)
+        given, steps = _take(X, dims), transform_steps(self.transform)
         if given.table is not None and given.is_sparse and "clr" not in steps:
-            return self._corrected(transform_sparse(given.values, steps), given.table)
-        made = transform_dense(given.dense(), steps, self.pseudocount)
-        return self._adjusted(made, given)
+            made = self._corrected(transform_sparse(given.values, steps), given.table)
+        else:
+            made = self._adjusted(transform_dense(given.dense(), steps, self.pseudocount), given)
+        return replace(made, selection=selection_of(X))
 
     def describe(self) -> str:
         """Say in one sentence what is done; nothing, if that is nothing."""
@@ -219,17 +219,7 @@ class Prepared:
     selection: str = ""
 
     def undo(self, fitted: np.typing.ArrayLike) -> FloatArray:
-        """Give fitted values in the units of the data; see `undo`.
-
-        Parameters
-        ----------
-        fitted : ndarray (K, I, J)
-            For example ``model.reconstruct()``.
-
-        Returns
-        -------
-        ndarray (K, I, J)
-        """
+        """Give fitted values (K, I, J), for example ``model.reconstruct()``, in the data's units: `undo`."""
         return undo(self.as_dict(), fitted)
 
     def describe(self) -> str:
@@ -359,11 +349,6 @@ class _Given(NamedTuple):
         if self.table is not None:
             return self.table.with_slices(list(values))
         return named_array(np.array(values), self.labels, self.name)
-
-
-def _is_above_zero(number: object) -> bool:
-    is_number = isinstance(number, int | float | np.number) and not isinstance(number, bool)
-    return is_number and 0 < float(number) < math.inf  # type: ignore[arg-type]
 
 
 def _take(X: Any, dims: Mapping[str, Hashable] | None) -> _Given:
