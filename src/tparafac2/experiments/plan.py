@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tparafac2 import __version__, synthetic
-from tparafac2.synthetic.concepts import possible_splits
+from tparafac2.synthetic.factors import possible_splits
 from tparafac2.synthetic.recipe import Size, check_sizes
 
 if TYPE_CHECKING:

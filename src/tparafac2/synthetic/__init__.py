@@ -6,10 +6,10 @@ A *concept* is a group of rows (authors), a set of columns (words) that changes 
 """
 
 from tparafac2.synthetic.cases import almost_zero, easy, overlapping
-from tparafac2.synthetic.concepts import Concept, PlacedConcept
 from tparafac2.synthetic.dataset import SyntheticData, generate
 from tparafac2.synthetic.drifts import Drift, Gradual, Incremental, Reoccurring, Sudden
-from tparafac2.synthetic.recipe import Recipe
+from tparafac2.synthetic.factors import PlacedConcept
+from tparafac2.synthetic.recipe import Concept, Recipe
 from tparafac2.synthetic.strengths import Constant, Decreasing, Increasing, Periodic, Strength, Weakened
 
 __all__ = [

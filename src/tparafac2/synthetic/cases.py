@@ -12,10 +12,10 @@ from numpy.typing import DTypeLike
 
 from tparafac2.errors import InvalidValue
 from tparafac2.synthetic.checks import check_count
-from tparafac2.synthetic.concepts import Concept
 from tparafac2.synthetic.dataset import SyntheticData, make
 from tparafac2.synthetic.drifts import Drift, Gradual, Incremental, Reoccurring, Sudden
 from tparafac2.synthetic.recipe import (
+    Concept,
     Recipe,
     Size,
     Sizes,

@@ -12,9 +12,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data import require_memory
 from tparafac2.synthetic import files
-from tparafac2.synthetic.concepts import Concept, PlacedConcept
-from tparafac2.synthetic.factors import TrueFactors, build_factors, noisy_data, signal_slice
-from tparafac2.synthetic.recipe import Recipe, Sizes, read_size, streams
+from tparafac2.synthetic.factors import PlacedConcept, TrueFactors, build_factors, noisy_data, signal_slice
+from tparafac2.synthetic.recipe import Concept, Recipe, Sizes, read_size, streams
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,4 +1,4 @@
-"""The recipe of a data set: all that is asked for, checked before any work, and the seeds it leads to."""
+"""The recipe of a data set: concepts, sizes and seed, all that is asked for, checked before any work."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +8,31 @@ import numpy as np
 
 from tparafac2.errors import InvalidValue
 from tparafac2.synthetic.checks import check_count, check_within
-from tparafac2.synthetic.concepts import MIN_SET, Concept
+from tparafac2.synthetic.drifts import Drift, check_drift
+from tparafac2.synthetic.strengths import Strength, check_strength
 from tparafac2.words import Argument, Setting
+
+MIN_SET = 3
+"""The smallest initial or final set of words of a concept."""
+
+
+@dataclass(frozen=True)
+class Concept:
+    """How the words of a concept drift and how its strength changes.
+
+    Examples
+    --------
+    >>> from tparafac2.synthetic import Constant, Sudden
+    >>> Concept(Sudden(start=4), Constant(level=8.0)).drift
+    Sudden(start=4)
+    """
+
+    drift: Drift
+    strength: Strength
+
+    def __post_init__(self) -> None:
+        check_drift(self.drift)
+        check_strength(self.strength)
 
 
 class Size(NamedTuple):

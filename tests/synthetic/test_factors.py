@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.synthetic.concepts import divide_words
+from tparafac2.synthetic.factors import divide_words
 
 
 @settings(max_examples=100)
