@@ -109,7 +109,6 @@ def test_truncated_files_end_in_a_sentence_and_are_closed(tmp_path, name, share)
         with pytest.raises(ValueError, match=r"damaged, incomplete or of another kind") as caught:
             describe(path)
         del caught  # its traceback would hold what was open
-        gc.collect()
     assert [one for one in said if one.category is ResourceWarning] == []
 
 
