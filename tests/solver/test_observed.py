@@ -230,7 +230,7 @@ def test_views_agree_where_nothing_is_missing(dense):
 
 def test_complete_data_have_the_complete_view(dense):
     assert isinstance(dense, DenseData)
-    assert type(view_of(dense)).__name__ == "CompleteView"
+    assert type(view_of(dense)).__name__ == "View"
 
 
 def test_patterns_that_nothing_holds_but_each_other_stay_finite():

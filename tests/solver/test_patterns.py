@@ -10,6 +10,7 @@ from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSm
 from tparafac2.solver import Settings, build_problem
 from tparafac2.solver.patterns import (
     FusedPatterns,
+    Given,
     SplitPatterns,
     StaticPatterns,
     pattern_block,
@@ -92,7 +93,7 @@ def test_fused_update_is_plain_admm(R, K, J, strength, dtype, rtol):
     active, weight = np.arange(3), np.array([1.0, 2.0, 8.0])
     for _ in range(2):
         rho = slice_weights(slice_traces(N, C), N.shape[1], weight, 0.01)
-        block.update(active, G, N, C, weight)
+        block.update(Given(active, G, N, C, weight))
         gaps = block.carry(active, *stay(3, R))
         for i, plain in enumerate(plains):
             plain.update(G[i], N[i], C[i], rho[i])
@@ -107,7 +108,7 @@ def test_without_a_split_term_one_exact_solve(R, K, J, dtype, rtol):
     problem = problem_for([TemporalSmoothness(2.0), Ridge(0.1)], R, K, J, dtype)
     B, G, N, C = draw(np.random.default_rng(R + K + J), 2, R, K, J, dtype)
     block = pattern_block(B.copy(), problem, Settings())
-    block.update(np.arange(2), G, N, C, np.ones(2))
+    block.update(Given(np.arange(2), G, N, C, np.ones(2)))
     for i in range(2):
         right = (G[i] * C[i][:, :, None]).astype(np.float64)
         assert_close(block.B[i], Plain(B[i], problem).solve(right, N[i], C[i], np.zeros(K)), rtol)
@@ -119,9 +120,9 @@ def test_only_active_starts_are_touched_and_company_changes_nothing():
     B, G, N, C = draw(np.random.default_rng(0), 3, 3, 4, 8)
     block, alone = (pattern_block(start.copy(), problem, Settings()) for start in (B, B[2:]))
     chosen = np.array([0, 2])
-    block.update(chosen, G[chosen], N[chosen], C[chosen], np.ones(2))
+    block.update(Given(chosen, G[chosen], N[chosen], C[chosen], np.ones(2)))
     block.carry(chosen, *stay(2, 3))
-    alone.update(np.array([0]), G[2:], N[2:], C[2:], np.ones(1))
+    alone.update(Given(np.array([0]), G[2:], N[2:], C[2:], np.ones(1)))
     alone.carry(np.array([0]), *stay(1, 3))
     for ours, theirs in ((block.B, alone.B), (block.S, alone.S), (block.Y, alone.Y)):
         np.testing.assert_array_equal(ours[1], B[1])
@@ -139,9 +140,9 @@ def test_carry_rescales_and_extrapolates(J, dtype, rtol):
     first, active = np.array([0]), np.arange(2)
     scale = np.array([[0.5, 2.0, 0.0, 3.0]])  # the third component has just vanished
     rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(2), 0.01)
-    block.update(active, G, N, C, np.ones(2))
+    block.update(Given(active, G, N, C, np.ones(2)))
     block.carry(active, *stay(2, R))
-    block.update(active, G, N, C, np.ones(2))
+    block.update(Given(active, G, N, C, np.ones(2)))
     block.carry(first, scale, np.array([0.7]))
     plain.update(G[0], N[0], C[0], rho[0])
     for _ in range(2):
@@ -161,13 +162,13 @@ def test_delta_scales_along():
     B, G, N, C = draw(np.random.default_rng(0), 1, R, K, J)
     block, plain = pattern_block(B.copy(), problem, replace(Settings(), inner=INNER)), Plain(B[0], problem)
     rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(1), 0.01)[0]
-    block.update(np.arange(1), G, N, C, np.ones(1))
+    block.update(Given(np.arange(1), G, N, C, np.ones(1)))
     block.carry(np.arange(1), scale[None], np.zeros(1))
     plain.update(G[0], N[0], C[0], rho)
     for name in ("B", "aux", "dual"):
         setattr(plain, name, scale[:, None, None] * getattr(plain, name))
     plain.delta = plain.delta * scale
-    block.update(np.arange(1), G, N, C, np.ones(1))
+    block.update(Given(np.arange(1), G, N, C, np.ones(1)))
     block.carry(np.arange(1), *stay(1, R))
     plain.update(G[0], N[0], C[0], rho)
     compare(block, plain, 0, 1e-10)
@@ -203,7 +204,7 @@ def test_nearly_collinear_patterns_are_swept_with_care(difference, careful_sweep
     problem = problem_for([Parafac2()], 3, 4, 8)
     B, G, N, C = nearly_collinear(np.random.default_rng(3), difference)
     block = pattern_block(B.copy(), problem, replace(Settings(), inner=INNER))
-    block.update(np.arange(2), G, N, C, np.ones(2))
+    block.update(Given(np.arange(2), G, N, C, np.ones(2)))
     assert len(careful_sweeps) == INNER  # the other start needs no care
     block.carry(np.arange(2), *stay(2, 3))
     rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(2), 0.01)
@@ -216,7 +217,7 @@ def test_nearly_collinear_patterns_are_swept_with_care(difference, careful_sweep
 def test_ordinary_patterns_need_no_care(careful_sweeps):
     problem = problem_for([Parafac2(), TemporalSmoothness(1.0)], 3, 4, 8)
     B, G, N, C = draw(np.random.default_rng(0), 2, 3, 4, 8)
-    pattern_block(B, problem, Settings()).update(np.arange(2), G, N, C, np.ones(2))
+    pattern_block(B, problem, Settings()).update(Given(np.arange(2), G, N, C, np.ones(2)))
     assert not careful_sweeps
 
 
@@ -227,7 +228,7 @@ def test_exactly_equal_components_give_finite_patterns_on_the_set(dtype):
     B, G = B.astype(dtype), G.astype(dtype)
     block = pattern_block(B, problem, Settings())
     for _ in range(3):
-        block.update(np.arange(2), G, N, C, np.ones(2))
+        block.update(Given(np.arange(2), G, N, C, np.ones(2)))
         block.carry(np.arange(2), *stay(2, 3))
     for array in (block.B, block.S, block.Y):
         assert np.isfinite(array).all()
@@ -244,7 +245,7 @@ def test_two_equal_columns_in_one_slice_only():
     N[0, 2, 1] = N[0, 1, 2] = N[0, 0, 2]  # components 0 and 1 are alike in slice 2, and solved alike
     block, plain = pattern_block(B.copy(), problem, replace(Settings(), inner=1)), Plain(B[0], problem)
     rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(1), 0.01)
-    block.update(np.arange(1), G, N, C, np.ones(1))
+    block.update(Given(np.arange(1), G, N, C, np.ones(1)))
     np.testing.assert_allclose(block.B[0, 1, 2], block.B[0, 0, 2], rtol=1e-12)
     block.carry(np.arange(1), *stay(1, 3))
     plain.B = plain.solve(G[0] * C[0][:, :, None] + rho[0][:, None] / 2 * plain.aux, N[0], C[0], rho[0])
@@ -266,7 +267,7 @@ def test_a_component_that_is_zero_stays_zero(dtype, careful_sweeps):
         array[:, 1] = 0.0
     N[0, 1, :] = N[0, :, 1] = 0.0
     block, plain = pattern_block(B.copy(), problem, replace(Settings(), inner=INNER)), Plain(B[0], problem)
-    block.update(np.arange(1), G, N, C, np.ones(1))
+    block.update(Given(np.arange(1), G, N, C, np.ones(1)))
     block.carry(np.arange(1), *stay(1, 3))
     assert not careful_sweeps
     for array in (block.B, block.S, block.Y):
@@ -280,7 +281,7 @@ def test_stiffen_keeps_auxiliaries_and_divides_duals(terms):
     problem = problem_for(terms, 3, 4, 8)
     B, G, N, C = draw(np.random.default_rng(2), 2, 3, 4, 8)
     block = pattern_block(B, problem, Settings())
-    block.update(np.arange(2), G, N, C, np.ones(2))
+    block.update(Given(np.arange(2), G, N, C, np.ones(2)))
     block.carry(np.arange(2), *stay(2, 3))
     aux, dual = auxiliaries_and_duals(block)
     aux, dual = aux.copy(), dual.copy()
@@ -303,7 +304,7 @@ def test_static_patterns_are_one_least_squares_problem():
     problem = problem_for([Static(), Ridge(0.25)], 3, 4, 8)
     B, G, N, C = draw(np.random.default_rng(4), 2, 3, 4, 8)
     block = pattern_block(B, problem, Settings())
-    block.update(np.arange(2), G, N, C, np.ones(2))
+    block.update(Given(np.arange(2), G, N, C, np.ones(2)))
     for i in range(2):
         system = sum(np.outer(C[i, :, k], C[i, :, k]) * N[i] for k in range(4)) + 4 * 0.25 * np.eye(3)
         pattern = np.linalg.solve(system, sum(C[i, :, k, None] * G[i, :, k] for k in range(4)))
@@ -325,7 +326,7 @@ def test_split_terms_reach_what_absorbed_ones_solve_exactly():
     )
     assert isinstance(iterated, SplitPatterns)
     for block in (exact, iterated):
-        block.update(np.arange(1), G, N, C, np.ones(1))
+        block.update(Given(np.arange(1), G, N, C, np.ones(1)))
     assert_close(iterated.B, exact.B, 1e-8)
 
 

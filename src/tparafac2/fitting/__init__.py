@@ -2,7 +2,6 @@
 
 from tparafac2.fitting.checks import (
     Size,
-    Sized,
     check_common,
     check_jobs,
     check_rank,

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,23 +15,11 @@ from tparafac2.words import Argument
 _LONGEST = 160
 
 
-class Sized(Protocol):
+class Size(NamedTuple):
     """All that is asked of data here; also known before a fit takes them in."""
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Numbers of slices, rows and columns: (K, I, J)."""
-
-    @property
-    def widths(self) -> tuple[int, ...] | None:
-        """Number of columns of each slice where they differ."""
-
-
-class Size(NamedTuple):
-    """The size of data that are not taken in yet."""
-
     shape: tuple[int, int, int]
-    widths: tuple[int, ...] | None = None
+    widths: tuple[int, ...] | None = None  # of the slices, where they differ
 
 
 def check_common(given: Mapping[str, Any]) -> None:
@@ -141,7 +129,7 @@ def require_penalties(name: str, terms: Any) -> None:
             )
 
 
-def check_rank(rank: int, data: Sized, *, flexible: bool) -> None:
+def check_rank(rank: int, data: Size, *, flexible: bool) -> None:
     """Refuse a rank that the slices do not allow."""
     K, I, J = data.shape
     narrowest = min(data.widths) if data.widths is not None else J
@@ -153,7 +141,7 @@ def check_rank(rank: int, data: Sized, *, flexible: bool) -> None:
         )
 
 
-def require_slices(data: Sized, model: str) -> None:
+def require_slices(data: Size, model: str) -> None:
     """Refuse a single slice where change in time is the point."""
     if data.shape[0] < 2:
         raise ValueError(
@@ -162,7 +150,7 @@ def require_slices(data: Sized, model: str) -> None:
         )
 
 
-def require_even_widths(data: Sized, model: str) -> None:
+def require_even_widths(data: Size, model: str) -> None:
     """Refuse slices of different widths where patterns of neighbouring slices are compared."""
     if data.widths is not None:
         raise ValueError(

@@ -14,7 +14,6 @@ from tparafac2.fitting import (
     DEFAULT_SMOOTHNESS,
     FitPlan,
     Size,
-    Sized,
     check_common,
     check_rank,
     fit,
@@ -200,7 +199,7 @@ by time, xarray.DataArray, Table, or Prepared
             exact=self._exact(),
             bridge=bool(self.bridge),
         )
-        self._check_size(intake.data)
+        self._check_size(Size(intake.data.shape, intake.data.widths))
         plan = self._plan()
         terms = on_their_clock(self._resolved(asked, intake), intake, plan.period)
         about = {"model": type(self).__name__, "parameters": self.get_params(), "preparation": preparation}
@@ -226,11 +225,11 @@ by time, xarray.DataArray, Table, or Prepared
         if shape is not None:
             self._check_size(Size(shape))
 
-    def _check_size(self, data: Sized) -> None:
+    def _check_size(self, data: Size) -> None:
         check_rank(self.rank, data, flexible=self._flexible_rank)
         self._check_data(data)
 
-    def _check_data(self, data: Sized) -> None:
+    def _check_data(self, data: Size) -> None:
         """Refuse data that this model cannot take."""
         if self._smooth:
             require_slices(data, type(self).__name__)

@@ -4,7 +4,7 @@ import os
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from tparafac2.fitting import Sized, require_even_widths
+from tparafac2.fitting import Size, require_even_widths
 from tparafac2.models.base import Decomposition
 from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
@@ -148,7 +148,7 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
     lambda_b: float | None = None
     lambda_d: float | None = None
 
-    def _check_data(self, data: Sized) -> None:
+    def _check_data(self, data: Size) -> None:
         if self.penalties_b:
             require_even_widths(data, "A further term on the patterns")
 
@@ -254,7 +254,7 @@ missing, bridge, compress, dtype, random_state, n_jobs, progress
     lambda_b: float | None = None
     lambda_d: float | None = None
 
-    def _check_data(self, data: Sized) -> None:
+    def _check_data(self, data: Size) -> None:
         require_even_widths(data, "CP")
 
     def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:

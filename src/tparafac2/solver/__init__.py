@@ -4,16 +4,3 @@ from tparafac2.solver.loop import Entry, Info, solve
 from tparafac2.solver.problem import Problem, build_problem
 from tparafac2.solver.run import Run, Start, Status, Trace
 from tparafac2.solver.settings import Settings
-
-__all__ = [
-    "Entry",
-    "Info",
-    "Problem",
-    "Run",
-    "Settings",
-    "Start",
-    "Status",
-    "Trace",
-    "build_problem",
-    "solve",
-]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tparafac2.data import BatchedFactors, FloatArray, follows_model
 from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
 from tparafac2.solver.kernels import Summary
-from tparafac2.solver.patterns import PatternBlock, pattern_block
+from tparafac2.solver.patterns import Given, PatternBlock, pattern_block
 from tparafac2.solver.problem import Problem, SortedTerms
 from tparafac2.solver.rows import Indices, RowBlock
 from tparafac2.solver.rules import Momentum, StopRule, WeightRule
@@ -109,7 +109,7 @@ class Batch:
         At, C = self.loadings.values[active], self.strengths.values[active]
         G, observed = self.view.columns(self._model(At, C), self.G[:p])
         N = At @ At.transpose(0, 2, 1)
-        self.patterns.update(active, G, N, C, self.weights.weight[active], observed)
+        self.patterns.update(Given(active, G, N, C, self.weights.weight[active], observed))
         summary, systems = self.view.summarise(self._patterns(), G, N, observed)
         if not problem.fixed_strengths:
             self.strengths.update(active, systems, summary.cross)
@@ -234,12 +234,12 @@ class Batch:
         cost_b = summary.bands.copy()
         self._add_split_costs(cost_b, problem.b, self.patterns.split_value)
         cost_a = problem.a.ridge * sizes_a
-        self._add_split_costs(cost_a, problem.a, self._row_value(self.loadings))
+        self._add_split_costs(cost_a, problem.a, self.loadings.split_value)
         if problem.fixed_strengths:
             return Costs(cost_a, cost_b, None), Costs(sizes_a, summary.norms, None)
         sizes_c = (self.strengths.values[active] ** 2).sum(axis=2)
         cost_c = problem.c.ridge * sizes_c
-        self._add_split_costs(cost_c, problem.c, self._row_value(self.strengths))
+        self._add_split_costs(cost_c, problem.c, self.strengths.split_value)
         return Costs(cost_a, cost_b, cost_c), Costs(sizes_a, summary.norms, sizes_c)
 
     def _add_split_costs(
@@ -253,12 +253,3 @@ class Batch:
                     cost[slot] += [value(int(i), t, r) for r in range(self.problem.rank)]
                 else:  # only the sum over components has a meaning
                     cost[slot, 0] += value(int(i), t, None)
-
-    @staticmethod
-    def _row_value(block: RowBlock) -> Callable[[int, int, int | None], float]:
-        def value(i: int, t: int, component: int | None) -> float:
-            chosen = slice(None) if component is None else slice(component, component + 1)
-            found = block.splits[t].value(block.values[i, chosen].T)
-            return found if np.isfinite(found) else block.splits[t].value(block.aux[t][i][:, chosen])
-
-        return value

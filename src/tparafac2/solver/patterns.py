@@ -1,6 +1,6 @@
 """The evolving block: three ways to update the patterns, one for each kind of terms."""
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +14,37 @@ from tparafac2.solver.rows import LEAST_WEIGHT, Indices
 from tparafac2.solver.settings import Settings
 
 
-class PatternBlock(Protocol):
-    """What the loop asks of the evolving block; B is (n, R, K, J)."""
+class Given(NamedTuple):
+    """What the patterns of the p active starts are solved from."""
+
+    active: Indices
+    G: FloatArray  # (p, R, K, J)
+    N: FloatArray  # (p, R, R)  A'A
+    C: FloatArray  # (p, R, K)
+    weight: FloatArray  # (p,)
+    observed: Observed | None = None  # what N is for all, for each column; where entries are missing
+
+
+class PatternBlock:
+    """What the loop asks of the evolving block; B is (n, R, K, J). As it stands, nothing is split."""
 
     B: FloatArray
 
-    def update(
-        self,
-        active: Indices,
-        G: FloatArray,
-        N: FloatArray,
-        C: FloatArray,
-        weight: FloatArray,
-        observed: Observed | None = None,
-    ) -> None:
-        """Write new patterns of the active starts, from G (p, R, K, J), N = A'A (p, R, R) and C (p, R, K).
-
-        Where entries are missing, `observed` has for each column what N is for all otherwise.
-        """
+    def update(self, given: Given) -> None:
+        """Write new patterns of the active starts."""
+        raise NotImplementedError
 
     def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """Rescale the components, extrapolate what is carried, and give ||B - aux|| (largest over terms)."""
+        self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
+        return np.zeros(len(active))
 
     def stiffen(self, i: int, factor: float) -> None:
         """The penalty weight of start i was multiplied by `factor`: scaled duals are divided by it."""
 
     def split_value(self, i: int, term: int, component: int | None) -> float:
-        """Value of a split term at start i, in all or at one component."""
+        """Value of a split term at start i, in all or at one component; a constraint has none."""
+        return 0.0
 
 
 def slice_traces(N: FloatArray, C: FloatArray, observed: Observed | None = None) -> NDArray[np.float64]:
@@ -60,7 +64,7 @@ def slice_weights(
     return np.asarray(weight[:, None] * np.maximum(traces, least) / rank)
 
 
-class FusedPatterns:
+class FusedPatterns(PatternBlock):
     """No split term, or the PARAFAC2 term alone: everything in compiled passes."""
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
@@ -76,16 +80,9 @@ class FusedPatterns:
         self.explicit = np.ones((n, K), np.uint8)
         self.Delta = np.stack([_first_delta(B[i]) for i in range(n)])
 
-    def update(
-        self,
-        active: Indices,
-        G: FloatArray,
-        N: FloatArray,
-        C: FloatArray,
-        weight: FloatArray,
-        observed: Observed | None = None,
-    ) -> None:
+    def update(self, given: Given) -> None:
         """See PatternBlock."""
+        active, G, N, C, weight, observed = given
         precision, traces = self.problem.precision, slice_traces(N, C, observed)
         if self.split:
             rho = slice_weights(traces, N.shape[1], weight, self.floor)
@@ -105,11 +102,10 @@ class FusedPatterns:
 
     def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """See PatternBlock."""
+        if not self.split:
+            return super().carry(active, scale, momentum)
         gap = np.zeros(len(active))
-        if self.split:
-            kernels.carry_batch(self._arrays(), self.before, active, scale, momentum, gap)
-        else:
-            self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
+        kernels.carry_batch(self._arrays(), self.before, active, scale, momentum, gap)
         return np.sqrt(gap)
 
     def stiffen(self, i: int, factor: float) -> None:
@@ -117,10 +113,6 @@ class FusedPatterns:
         if self.split:
             for S, Y in ((self.S, self.Y), self.before):
                 S[i] = Y[i] + (S[i] - Y[i]) / factor
-
-    def split_value(self, i: int, term: int, component: int | None) -> float:
-        """The PARAFAC2 term is a constraint: it has no value."""
-        return 0.0
 
     def _arrays(self) -> Evolving:
         return Evolving(self.S, self.Y, self.B, self.T, self.explicit, self.Delta)
@@ -138,7 +130,7 @@ def _first_delta(B: FloatArray) -> FloatArray:
     return proximal.mean_cross_product_root(slices, np.ones(len(slices)))
 
 
-class StaticPatterns:
+class StaticPatterns(PatternBlock):
     """Patterns that are the same in all slices: one exact least-squares solve."""
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
@@ -146,16 +138,9 @@ class StaticPatterns:
         self.ridge = float(problem.b.diagonal.sum())
         self.lift = problem.precision.lift
 
-    def update(
-        self,
-        active: Indices,
-        G: FloatArray,
-        N: FloatArray,
-        C: FloatArray,
-        weight: FloatArray,
-        observed: Observed | None = None,
-    ) -> None:
+    def update(self, given: Given) -> None:
         """See PatternBlock."""
+        active, G, N, C, _, observed = given
         right = np.einsum("prkj,prk->prj", G, C)
         if observed is None:
             H = N * (C @ C.transpose(0, 2, 1))
@@ -172,18 +157,6 @@ class StaticPatterns:
         trace = np.trace(H, axis1=-2, axis2=-1)[..., None, None]
         return np.asarray(H + (self.ridge + self.lift * trace + 1e-300) * np.eye(H.shape[-1]))
 
-    def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> FloatArray:
-        """See PatternBlock."""
-        self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
-        return np.zeros(len(active))
-
-    def stiffen(self, i: int, factor: float) -> None:
-        """Nothing is split."""
-
-    def split_value(self, i: int, term: int, component: int | None) -> float:
-        """Being static is a constraint: it has no value."""
-        return 0.0
-
 
 def _static_systems(H: FloatArray, C: FloatArray) -> FloatArray:
     """sum_k (c_k c_k') * H_kj for every column j: (p, J, R, R)."""
@@ -195,7 +168,7 @@ def _static_systems(H: FloatArray, C: FloatArray) -> FloatArray:
     return systems
 
 
-class SplitPatterns:
+class SplitPatterns(PatternBlock):
     """Any terms at all: an auxiliary and a dual variable for each, in plain NumPy, start by start."""
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
@@ -208,16 +181,9 @@ class SplitPatterns:
         self._before = [array.copy() for array in (*self.aux, *self.dual)]
         self.states: list[list[Any]] = [[None] * len(B) for _ in self.terms]
 
-    def update(
-        self,
-        active: Indices,
-        G: FloatArray,
-        N: FloatArray,
-        C: FloatArray,
-        weight: FloatArray,
-        observed: Observed | None = None,
-    ) -> None:
+    def update(self, given: Given) -> None:
         """See PatternBlock."""
+        active, G, N, C, weight, observed = given
         traces = slice_traces(N, C, observed)
         rho = slice_weights(traces, N.shape[1], weight, self.settings.weight_floor)
         lift = self.problem.precision.lift * traces

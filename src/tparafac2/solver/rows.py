@@ -87,6 +87,12 @@ class RowBlock:
             array[active] = ahead
             self._carried_before[t][active] = new
 
+    def split_value(self, i: int, term: int, component: int | None) -> float:
+        """Value of a split term at start i, in all or at one component; else that of its auxiliary."""
+        chosen = slice(None) if component is None else slice(component, component + 1)
+        value = self.splits[term].value(self.values[i, chosen].T)
+        return value if np.isfinite(value) else self.splits[term].value(self.aux[term][i][:, chosen])
+
     def feasible(self, i: int) -> FloatArray:
         """Factor (m, R) of start i that meets its constraint exactly (the last one, of several)."""
         x = self.before[i].T

@@ -3,7 +3,7 @@
 The three differ in where the normal equations of each block come from, and in nothing else.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,53 +29,39 @@ class Patterns(NamedTuple):
     quadratics: Quadratics
 
 
-class View(Protocol):
-    """Normal equations of the blocks, for the p active starts."""
-
-    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
-        """G_k = X_k' A in `out`, and what was observed of each column where that matters."""
-
-    def summarise(
-        self, patterns: Patterns, G: FloatArray, N: FloatArray, observed: Observed | None
-    ) -> tuple[Summary, FloatArray]:
-        """What the other blocks need to know of the new patterns, and the strengths' systems (p, K, R, R)."""
-
-    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
-
-    def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
-        """Sum of squared errors at the new loadings, from the loadings' right-hand sides and systems."""
-
-
-class CompleteView:
-    """Nothing is missing: all columns, and all rows, share their systems."""
+class View:
+    """Normal equations of the blocks, for the p active starts; here nothing is missing, and all columns, and
+    all rows, share their systems."""
 
     def __init__(self, data: SliceData) -> None:
         self.data = data
 
     def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
-        """See View."""
+        """G_k = X_k' A in `out`, and what was observed of each column where that matters."""
         return self.data.project(model.At, out=out), None
 
     def summarise(
         self, patterns: Patterns, G: FloatArray, N: FloatArray, observed: Observed | None
     ) -> tuple[Summary, FloatArray]:
-        """See View."""
+        """What the other blocks need to know of the new patterns, and the strengths' systems (p, K, R, R)."""
         summary = summarise(patterns, G)
         return summary, N[:, None] * summary.gram
 
     def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """See View."""
+        """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
         return self.data.accumulate(W), _common_system(model.C, gram)
 
     def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
-        """See View; the caller sees to cancellation."""
+        """Sum of squared errors at the new loadings, from their right-hand sides and systems.
+
+        The caller sees to cancellation.
+        """
         N = At @ At.transpose(0, 2, 1)
         explained = (H[:, 0] * N).sum(axis=(1, 2)) - 2.0 * (F * At).sum(axis=(1, 2))
         return np.asarray(self.data.norm_squared + explained)
 
 
-class FilledView(CompleteView):
+class FilledView(View):
     """EM: as complete, with the current model where nothing was observed; at first, with a first guess."""
 
     def __init__(self, data: SliceData) -> None:
@@ -97,11 +83,13 @@ class FilledView(CompleteView):
         return self.data.residual_sse(At, W)
 
 
-class ObservedView:
+class ObservedView(View):
     """Exact: what is missing is in no sum, so that every row and every column has a system of its own."""
 
+    data: PartlyObserved
+
     def __init__(self, data: PartlyObserved) -> None:
-        self.data = data
+        super().__init__(data)
         self.joined = joined_columns(data.shape, present_columns(data))
         self._H: FloatArray = np.empty(0)
 
@@ -141,7 +129,7 @@ def view_of(data: SliceData) -> View:
     """Choose the view that the data ask for."""
     if follows_model(data):
         return FilledView(data)
-    return ObservedView(data) if isinstance(data, PartlyObserved) else CompleteView(data)
+    return ObservedView(data) if isinstance(data, PartlyObserved) else View(data)
 
 
 def summarise(patterns: Patterns, G: FloatArray) -> Summary:
