@@ -48,7 +48,8 @@ def figure_for_the_user(width: float, height: float) -> Figure:
     """Make an empty figure of a size in cm, which pyplot knows of if the user has loaded it.
 
     In a notebook it then appears below the cell, in a script with ``plt.show()``. Elsewhere pyplot, which
-    looks for a display and keeps every figure alive, is left alone."""
+    looks for a display and keeps every figure alive, is left alone.
+    """
     if _off_screen.get() or not ("matplotlib.pyplot" in sys.modules or _in_a_notebook()):
         with print_style():
             return new_figure(width, height)
@@ -63,7 +64,8 @@ def figure_for_the_user(width: float, height: float) -> Figure:
 def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
     """Give the user's Axes with their own settings, or new ones in the style for print, of a size in cm.
 
-    Nothing is taller than a page."""
+    Nothing is taller than a page.
+    """
     require_axes(ax)
     if ax is None:
         figure = figure_for_the_user(width, min(height, _TALLEST))

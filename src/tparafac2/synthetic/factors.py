@@ -14,7 +14,6 @@ Indices = NDArray[np.int_]
 _MEAN, _DEVIATION = 0.5, 0.5
 """Of the normal distribution of author loadings and word importances."""
 
-
 _UNEVENNESS = 0.2
 """How far a random split may lie from the middle: the smaller set has 40 % of the words or more."""
 
