@@ -82,7 +82,7 @@ LEGAL = {
 @pytest.mark.parametrize("case", LEGAL)
 def test_legal_data_give_finite_and_feasible_results(name, case):
     Y, rank = LEGAL[case]
-    model = fit(MODELS[name](rank, max_iter=150), Y)
+    model = fit(MODELS[name](rank, max_iter=80), Y)
     assert all(np.isfinite(factor).all() for factor in (model.A_, model.B_, model.C_))
     assert np.isfinite(model.objective_)
     assert -1e-9 <= model.explained_variance_ <= 1

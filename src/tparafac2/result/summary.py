@@ -233,23 +233,10 @@ def to_html(result: Result) -> str:
     True
     """
     first, last = end_labels(result)
-    head = (
-        "component",
-        "share",
-        f"strength, {first}",
-        f"strength, {last}",
-        f"columns, {first}",
-        f"columns, {last}",
-    )
+    head = ["component", "share"]
+    head += [f"{what}, {when}" for what in ("strength", "columns") for when in (first, last)]
     components = [
-        (
-            f"{one.component}",
-            f"{one.share:.0%}",
-            f"{one.first:.4g}",
-            f"{one.last:.4g}",
-            one.first_columns,
-            one.last_columns,
-        )
+        (one.component, f"{one.share:.0%}", f"{one.first:.4g}", f"{one.last:.4g}", *one[4:])
         for one in component_facts(result)
     ]
     facts = "".join(
@@ -266,5 +253,5 @@ def to_html(result: Result) -> str:
     )
 
 
-def _cells(texts: Iterable[str], tag: str) -> str:
-    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+def _cells(texts: Iterable[object], tag: str) -> str:
+    return "".join(f"<{tag}>{escape(str(text))}</{tag}>" for text in texts)
