@@ -17,10 +17,6 @@ def needed_bytes(problem: Problem, smaller: tuple[int, int, int], n_starts: int,
     smaller : (K, I, J)
         Their shape after it.
     n_starts, n_jobs : int
-
-    Returns
-    -------
-    int
     """
     K, I, J = problem.data.shape
     patterns = problem.rank * K * J

@@ -109,10 +109,6 @@ def fit(intake: Intake, terms: Terms, plan: FitPlan, about: Mapping[str, Any]) -
     plan : FitPlan
     about : mapping
         `model` (a name), `parameters` and `preparation`, for the record.
-
-    Returns
-    -------
-    Result
     """
     data = intake.data
     settings = plan.settings(data.dtype)

@@ -133,10 +133,6 @@ def find(result: Result) -> tuple[Finding, ...]:
     result : Result
         Also one from an older file: nothing else is needed.
 
-    Returns
-    -------
-    tuple of Finding
-
     Examples
     --------
     >>> result = Result(model="TParafac2", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),

@@ -27,10 +27,6 @@ def to_text(parameters: Mapping[str, Any]) -> str:
         Numbers, texts, truth values, None, lists, tuples, dicts, NumPy scalars and small arrays, and this
         package's penalties are kept; of anything else only its repr.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> to_text({"rank": 3, "init": (1.0, 2.0, 3.0)})
@@ -41,10 +37,6 @@ def to_text(parameters: Mapping[str, Any]) -> str:
 
 def from_text(text: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Read what `to_text` wrote.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------

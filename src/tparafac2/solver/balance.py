@@ -55,10 +55,6 @@ def best_scaling(costs: Costs, sizes: Costs, farthest: float = math.inf) -> Scal
         Squared norms of the components: balanced instead where nothing is penalised.
     farthest : float
         Most that such a square may become: what costs next to nothing would have no end to its scale.
-
-    Returns
-    -------
-    Scales
     """
     # A component that costs nothing in some mode has no best split; its norms are balanced.
     free = (costs.a <= 0) | (costs.b <= 0) | ((costs.c <= 0) if costs.c is not None else False)

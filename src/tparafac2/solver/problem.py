@@ -246,10 +246,6 @@ def build_problem(
         Fix C to one, as in coupled matrix factorisation.
     absorb : bool
         See `Settings`.
-
-    Returns
-    -------
-    Problem
     """
     K, I, _ = data.shape
     unit = data.scale ** (1 / 2 if fixed_strengths else 1 / 3)

@@ -26,14 +26,8 @@ _NEAR = (1e-6, 1e6)
 def child_seeds(random_state: Any, n: int) -> list[np.random.SeedSequence]:
     """One seed for each start; start i has the same seed however many starts there are.
 
-    Parameters
-    ----------
-    random_state : None, int, SeedSequence or Generator
-    n : int
+    `random_state` is None, a whole number, a SeedSequence or a Generator.
 
-    Returns
-    -------
-    list of SeedSequence
 
     Examples
     --------
@@ -175,10 +169,6 @@ def read_factors(given: Any, shape: tuple[int, int, int], rank: int) -> Start:
         A (I, R), B (K, J, R) or a list of (J_k, R), C (K, R) or None for strengths of one.
     shape : (K, I, J)
     rank : int
-
-    Returns
-    -------
-    Start
     """
     if not isinstance(given, tuple) or len(given) != 3:
         raise ValueError(

@@ -21,18 +21,7 @@ class Choice(NamedTuple):
 
 
 def choose(runs: Sequence[Run], settings: Settings, *, fixed_strengths: bool) -> Choice:
-    """Take the lowest objective among the sound runs, or among all if none is sound.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-    settings : Settings
-    fixed_strengths : bool
-
-    Returns
-    -------
-    Choice
-    """
+    """Take the lowest objective among the sound runs, or among all if none is sound."""
     objective = np.array([run.objective for run in runs])
     degeneracy = np.array([_degeneracy(run, fixed_strengths) for run in runs])
     table: dict[str, NDArray[Any]] = {

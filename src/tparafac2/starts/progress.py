@@ -35,10 +35,6 @@ class Outlook:
     geometrically near a minimum: their logarithms are extended as straight lines. Starts on the same data
     come to the same rate in the end, so that each is also judged by the median of all.
 
-    Parameters
-    ----------
-    settings : Settings
-
     Examples
     --------
     A start whose objective comes closer to 1 by a tenth in every iteration, one second each:
