@@ -28,7 +28,6 @@ def child_seeds(random_state: Any, n: int) -> list[np.random.SeedSequence]:
 
     `random_state` is None, a whole number, a SeedSequence or a Generator.
 
-
     Examples
     --------
     >>> child_seeds(3, 2)[1].spawn_key == child_seeds(3, 9)[1].spawn_key
