@@ -2,6 +2,7 @@
 
 import json
 import re
+from enum import StrEnum
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tparafac2.cli.wording import FLAGS
 from tparafac2.data import Labels
 from tparafac2.penalties import NonNegative, Static
 from tparafac2.report.display import account
-from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, notes, sentence
+from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, notes, sentence, wording
 from tparafac2.result.findings import chosen_start, count_alike, count_same_objective, likeness
 from tparafac2.solver import Status
 from tparafac2.words import PYTHON
@@ -341,3 +342,19 @@ def test_likeness_is_relative_to_the_match_with_itself(matches, count):
     table = account_of([1.0, 1.0, 1.0, np.nan], matches, chosen=0)
     assert count_alike(table) == count
     assert np.isnan(likeness(table)[-1])
+
+
+def test_a_new_kind_of_finding_is_told_everywhere_by_its_name_and_sentence(monkeypatch):
+    """Whoever adds one writes it in this room, and nothing of what shows it has to know."""
+    new = StrEnum("new", {"PROPORTIONAL": "nearly_proportional"})
+    told = "The strengths of components 1 and 2 are nearly proportional."
+    monkeypatch.setitem(
+        wording._SENTENCES, new.PROPORTIONAL, told.replace("1", "{component}").replace("2", "{other}")
+    )
+    result = make()
+    found = Finding(new.PROPORTIONAL, Severity.NOTE, component=1, numbers={"other": 2})
+    vars(result)["findings"] = (*result.findings, found)
+    assert result.notes[-1] == told
+    assert told in result.summary()
+    assert account(result)[-1] == ("plain", "nearly proportional", told)
+    assert json.loads(json.dumps(found.as_dict()))["kind"] == "nearly_proportional"

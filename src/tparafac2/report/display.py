@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import label_text, padded, shortened
 from tparafac2.result import (
+    ENDINGS,
     Finding,
     Kind,
     Result,
@@ -39,30 +40,21 @@ Tone = Literal["good", "plain", "warning"]
 _FIGURES = {
     Kind.EXPLAINED: "{percent}",
     Kind.EXPLAINS_NOTHING: "{percent}",
-    Kind.ALL_VANISHED: "nothing left",
+    **dict.fromkeys(ENDINGS.values(), "not converged"),
+    Kind.CONVERGED: "converged",
     Kind.INTERRUPTED: "interrupted",
-    Kind.NO_SOUND_START: "no sound start",
+    Kind.ALL_VANISHED: "nothing left",
     Kind.INTERRUPTED_STARTS: "unfinished",
     Kind.ONE_START: "agreement unknown",
     Kind.STARTS: "{alike} of {starts}",
     Kind.FEW_STARTS_AGREE: "only {alike} of {starts}",
     Kind.LOWER_PASSED_OVER: "{lower} of {starts}",
-    Kind.NOT_UNIQUE: "not unique",
-    Kind.DEGENERATE: "degenerate",
     Kind.VANISHED: "{count} vanished",
-    Kind.CONSTANT: "constant",
     Kind.STATIC: "{count} static",
-    Kind.UNDETERMINED: "undetermined",
-    Kind.COMPLETE: "complete",
     Kind.MISSING: "{percent}",
     Kind.UNOBSERVED_TIMES: "not observed",
-    Kind.FEW_ROWS: "few rows",
-    Kind.BRIDGED: "bridged",
-    Kind.UNEVEN_TIMES: "uneven times",
-    Kind.PERIODIC: "periodic",
-    Kind.RAGGED: "ragged",
 }
-_ENDED = {True: "converged", False: "not converged"}
+"""A finding in a word or number; of other kinds their name says enough."""
 
 _HERE = {
     Kind.UNDETERMINED: " They are hatched on this page.",
@@ -262,7 +254,7 @@ def _fact(kind: Kind, findings: Sequence[Finding], words: Words) -> Fact:
     numbers = findings[0].numbers
     share = numbers.get("share", 0.0)
     percent = percentage(share) if np.isfinite(share) else "unknown"
-    figure = _FIGURES.get(kind, _ENDED[kind is Kind.CONVERGED])
+    figure = _FIGURES.get(kind, kind.value.replace("_", " "))
     figure = figure.format(**numbers, count=len(findings), percent=percent)
     text = " ".join(sentence(one, words) for one in findings) + _HERE.get(kind, "")
     if kind is Kind.EXPLAINED:
