@@ -24,7 +24,7 @@ from tparafac2.data.dense import DenseData
 from tparafac2.data.frames import align, annotated_advice, as_frames, is_frame, long_table, slices_by_time
 from tparafac2.data.incomplete import FilledData, ObservedData
 from tparafac2.data.interface import SliceData
-from tparafac2.data.labels import Labels, resolve_dims
+from tparafac2.data.labels import Labels, dated_dims, labels_of, resolve_dims
 from tparafac2.data.memory import require_memory
 from tparafac2.data.sparse import SparseData, tidy_slices
 from tparafac2.data.table import Table
@@ -290,12 +290,9 @@ def _read_stack(X: object) -> Sequence[NDArray[Any]]:
 def _read_labelled(X: Any, dims: Mapping[str, Hashable] | None) -> _Read:
     if hasattr(X, "data_vars"):
         raise TypeError(f"X is an xarray.{type(X).__name__}; choose one of its arrays, X['name'].")
-    dated = [dim for dim in X.dims if dim in X.coords and X.coords[dim].dtype.kind == "M"]
-    found = resolve_dims(X.dims, dims, dated)
+    found = resolve_dims(X.dims, dims, dated_dims(X))
     ordered = X.transpose(found["time"], found["rows"], found["columns"])
-    slices = _read_stack(ordered.values)
-    coordinates = {mode: X.coords[dim].values for mode, dim in found.items() if dim in X.coords}
-    return _Read(slices, Labels(**coordinates, names={mode: str(dim) for mode, dim in found.items()}))
+    return _Read(_read_stack(ordered.values), labels_of(X, found))
 
 
 def _read_list(X: Sequence[object]) -> _Read:
