@@ -337,3 +337,39 @@ def test_a_prox_that_gives_something_else(given, got, small_data):
     sentence = rf"prox of Odd must give a tuple of an array of shape .* and a state; got {got}. Try check_pen"
     with pytest.raises(TypeError, match=sentence):
         tp.Parafac2(2, penalties_b=[Odd(0.1)], n_starts=1).fit(small_data.X)
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """The sizes of the changes in time, not squared: small ones are taken away, large ones stay."""
+
+    strength: float
+
+    degree = None
+    exact = False
+
+    def value(self, x):
+        return self.strength * float(np.abs(np.diff(x, axis=0)).sum())
+
+    def prox(self, v, rho, state=None):
+        middle = np.median(v, axis=0)
+        far = (self.strength / rho).reshape(-1, *[1] * (v.ndim - 1))
+        return (middle + np.sign(v - middle) * np.maximum(np.abs(v - middle) - far, 0)).astype(v.dtype), None
+
+    def on_clock(self, times, period):
+        return self
+
+
+def test_another_term_on_changes_in_time_is_no_part_of_the_smoothness(data):
+    model = tp.TParafac2(2, 2e-3, n_starts=1, max_iter=3, random_state=0, penalties_b=[Jumps(5.0)])
+    with pytest.warns(tp.ConvergenceWarning):
+        model.fit(data.X)
+    assert model.result_.smoothness == pytest.approx(2e-3)
+
+
+def test_a_term_on_changes_in_time_does_not_fill_in_columns_that_come_and_go(data):
+    X = np.array(data.X)
+    X[:3, :, 5] = np.nan
+    model = tp.TParafac2(2, n_starts=1, bridge=False, penalties_b=[Jumps(5.0)])
+    with pytest.raises(ValueError, match=r"\(bridge=False\) are not for Jumps.* bridge=True"):
+        model.fit(X)

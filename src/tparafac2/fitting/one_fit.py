@@ -25,7 +25,7 @@ from tparafac2.fitting.checks import count_jobs
 from tparafac2.fitting.memory import needed_bytes
 from tparafac2.fitting.packing import pack
 from tparafac2.fitting.terms import require_scale_fixed
-from tparafac2.penalties import Quadratic, asks_for, can_rotate
+from tparafac2.penalties import Quadratic, asks_for, can_rotate, is_temporal
 from tparafac2.result import ENDINGS, GIVEN_FACTORS, Finding, Kind, Method, Result, Terms, sentence
 from tparafac2.solver import Problem, Settings, Start, build_problem
 from tparafac2.starts import (
@@ -180,13 +180,20 @@ def _require_weights(problem: Problem) -> None:
 
 
 def _require_lasting_columns(problem: Problem) -> None:
-    """Refuse columns that come and go where smoothness has an auxiliary, which would bridge them."""
-    comes_and_goes = present_columns(problem.data) is not None
-    if comes_and_goes and any(isinstance(term.penalty, Quadratic) for term in problem.b.splits):
-        raise ValueError(
-            "columns that come and go (bridge=False) are not for the smoothness of algorithm='paper', which "
-            "knows no such columns: use algorithm='fast', or bridge=True."
-        )
+    """Refuse columns that come and go where a term on changes has an auxiliary, which would bridge them."""
+    if present_columns(problem.data) is None:
+        return
+    for penalty in (term.penalty for term in problem.b.splits):
+        if isinstance(penalty, Quadratic):
+            raise ValueError(
+                "columns that come and go (bridge=False) are not for the smoothness of algorithm='paper', "
+                "which knows no such columns: use algorithm='fast', or bridge=True."
+            )
+        if is_temporal(penalty):
+            raise ValueError(
+                f"columns that come and go (bridge=False) are not for {type(penalty).__name__}, which knows "
+                "no such columns: use TemporalSmoothness, or bridge=True."
+            )
 
 
 def _given_starts(plan: FitPlan, intake: Intake) -> list[Start] | None:

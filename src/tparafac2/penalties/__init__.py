@@ -5,6 +5,7 @@ from tparafac2.penalties.abilities import (
     asks_for,
     can_rotate,
     ignore_sign,
+    is_temporal,
     on_clock,
     rescaled,
     violation,

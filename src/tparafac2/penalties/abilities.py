@@ -62,6 +62,18 @@ def on_clock(terms: Sequence[Penalty], times: NDArray[np.float64], period: float
     return [term.on_clock(times, period) if hasattr(term, "on_clock") else term for term in terms]
 
 
+def is_temporal(term: Penalty) -> bool:
+    """Tell whether a term is about changes from slice to slice, so that their times matter to it.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Static, TemporalSmoothness
+    >>> is_temporal(TemporalSmoothness(1.0)), is_temporal(Static())
+    (True, False)
+    """
+    return hasattr(term, "on_clock")
+
+
 def rescaled(term: Penalty, state: Any, scale: FloatArray) -> Any:
     """The state that a term carries, after every component was multiplied by a number.
 

@@ -38,7 +38,9 @@ class Penalty(Protocol):
         Tuple of axes of ``x`` along which an orthogonal change of coordinates leaves the value as it is:
         data may then be compressed along them. Any axis implies that the sign of a component is free, too.
     ``on_clock(times, period)``
-        The penalty for slices taken at these times (increasing; `period` is None or a number).
+        The penalty for slices taken at these times (increasing; `period` is None or a number). It also says
+        that the penalty is about changes from slice to slice: columns that come and go, which have none, are
+        then refused unless there are ``bands``, too.
     ``rescale_state(state, scale)``
         The carried state after component r was multiplied by ``scale[r]``.
     ``violation(x)``

@@ -13,6 +13,7 @@ from tparafac2.penalties import (
     Penalty,
     Quadratic,
     asks_for,
+    is_temporal,
     violation,
 )
 from tparafac2.result import parameters
@@ -105,7 +106,9 @@ class Terms:
 
         (product of the n lambdas)^(1/n) / scale^(2 - 2/n), n = 3, or 2 where strengths are fixed.
         """
-        smooth = sum(getattr(term, "strength", 0.0) for term in self.B if hasattr(term, "on_clock"))
+        smooth = sum(
+            getattr(term, "strength", 0.0) for term in self.B if term.degree == 2 and is_temporal(term)
+        )
         norms = [self.A] if self.fixed_strengths else [self.A, self.C]
         others = [
             sum(getattr(term, "strength", 0.0) for term in terms if term.degree == 2) for terms in norms
