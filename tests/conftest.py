@@ -22,9 +22,9 @@ settings.register_profile("fuzz", BASE, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="session")
 def _ctrl_c_is_heard():
-    """Let tests send it also where a shell has started them in the background, and so ignoring it."""
+    """Let tests send it, and what they share, also where a shell has started them in the background."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
