@@ -25,9 +25,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 @pytest.fixture(autouse=True, scope="session")
 def _ctrl_c_is_heard():
     """Let tests send it, and what they share, also where a shell has started them in the background."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_stays_as_it_was():
+    before = signal.getsignal(signal.SIGINT)
     yield
     signal.signal(signal.SIGINT, before)
 
