@@ -78,6 +78,7 @@ def measured():
     return json.loads(ran.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_estimate_is_within_a_fifth_of_the_measured_peak(kind, measured):
     assert measured[kind] == [pytest.approx(1, abs=0.2)] * 3

@@ -89,7 +89,7 @@ def test_two_processes_give_the_bytes_of_one(problem):
     assert_same_bytes(run(problem, n_jobs=2), run(problem, n_jobs=1))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_progress_hears_of_every_batch(problem, n_jobs):
     heard = []
 
