@@ -133,7 +133,7 @@ def test_the_demo(tmp_path):
 
 @pytest.mark.parametrize("name", ["tparafac2", "parafac2", "tcmf", "cp"])
 def test_loadings_can_be_kept_from_being_negative(table, tmp_path, name):
-    options = ["--model", name, "--nonnegative-rows", "--center", "columns", "--figures", "none"]
+    options = ["--model", name, "--nonnegative", "rows", "--center", "columns", "--figures", "none"]
     result = run("fit", table, *NAMES, *FAST, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     assert (tp.load(tmp_path / "out" / "model.nc").A_ >= 0).all()

@@ -19,8 +19,8 @@ def test_methods_have_the_papers_penalties():
     parameters = {method.label: method.estimator().get_params() for method in METHODS}
     assert parameters["tPARAFAC2 1000"]["lambda_a"] == parameters["tPARAFAC2 1000"]["lambda_d"] == 0.1
     assert [parameters[f"NNtCMF {b}"]["lambda_b"] for b in (1, 10, 100, 1000)] == [1, 10, 100, 1000]
-    assert parameters["NNtCMF 1"]["nonnegative_rows"]
-    assert not parameters["tCMF 1"]["nonnegative_rows"]
+    assert parameters["NNtCMF 1"]["nonnegative"] == "rows"
+    assert parameters["tCMF 1"]["nonnegative"] is None
     assert not any(isinstance(value, float) and name.startswith("lambda") and value
                    for name, value in parameters["PARAFAC2"].items())  # fmt: skip
 

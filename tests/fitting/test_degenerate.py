@@ -14,7 +14,7 @@ MODELS = {
     "TParafac2": lambda rank, **more: tp.TParafac2(rank, **(QUICK | more)),
     "Parafac2": lambda rank, **more: tp.Parafac2(rank, **(QUICK | more)),
     "TemporalCMF": lambda rank, **more: tp.TemporalCMF(rank, **(QUICK | more)),
-    "NNtCMF": lambda rank, **more: tp.TemporalCMF(rank, nonnegative_rows=True, **(QUICK | more)),
+    "NNtCMF": lambda rank, **more: tp.TemporalCMF(rank, nonnegative="rows", **(QUICK | more)),
     "CP": lambda rank, **more: tp.CP(rank, **(QUICK | more)),
     "CP, C >= 0": lambda rank, **more: tp.CP(rank, nonnegative_strengths=True, **(QUICK | more)),
 }

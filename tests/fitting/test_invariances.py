@@ -15,7 +15,7 @@ MODELS = {
     "TParafac2": lambda **more: tp.TParafac2(2, 1e-3, **(EXACT | more)),
     "Parafac2": lambda **more: tp.Parafac2(2, **(EXACT | more)),
     "TemporalCMF": lambda **more: tp.TemporalCMF(2, 1e-3, **(EXACT | more)),
-    "NNtCMF": lambda **more: tp.TemporalCMF(2, 1e-3, nonnegative_rows=True, **(EXACT | more)),
+    "NNtCMF": lambda **more: tp.TemporalCMF(2, 1e-3, nonnegative="rows", **(EXACT | more)),
     "CP": lambda **more: tp.CP(2, **(EXACT | more)),
 }
 each_model = pytest.mark.parametrize("name", MODELS)
@@ -96,10 +96,10 @@ def test_smoothness_is_the_lambdas_in_other_words(data):
     weight = 1e-3 * norm ** (4 / 3)
     three = tp.TParafac2(2, lambda_a=weight, lambda_b=weight, lambda_d=weight, **settings).fit(data.X)
     assert_close(three, one)
-    one = tp.TemporalCMF(2, 1e-3, nonnegative_rows=True, **settings).fit(data.X)
-    two = tp.TemporalCMF(
-        2, lambda_a=1e-3 * norm, lambda_b=1e-3 * norm, nonnegative_rows=True, **settings
-    ).fit(data.X)
+    one = tp.TemporalCMF(2, 1e-3, nonnegative="rows", **settings).fit(data.X)
+    two = tp.TemporalCMF(2, lambda_a=1e-3 * norm, lambda_b=1e-3 * norm, nonnegative="rows", **settings).fit(
+        data.X
+    )
     assert_close(two, one)
 
 

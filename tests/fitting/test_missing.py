@@ -16,7 +16,7 @@ MODELS = {
     "TParafac2": tp.TParafac2(2, 1e-3),
     "Parafac2": tp.Parafac2(2),
     "tCMF": tp.TemporalCMF(2, 1e-3),
-    "NNtCMF": tp.TemporalCMF(2, 1e-3, nonnegative_rows=True),
+    "NNtCMF": tp.TemporalCMF(2, 1e-3, nonnegative="rows"),
     "CP": tp.CP(2),
 }
 

@@ -14,7 +14,7 @@ MODELS = {
     "TParafac2": tp.TParafac2,
     "Parafac2": tp.Parafac2,
     "TemporalCMF": tp.TemporalCMF,
-    "NNtCMF": lambda rank, **more: tp.TemporalCMF(rank, nonnegative_rows=True, **more),
+    "NNtCMF": lambda rank, **more: tp.TemporalCMF(rank, nonnegative="rows", **more),
     "CP": tp.CP,
 }
 

@@ -15,7 +15,7 @@ MODELS = {
     "TParafac2": tp.TParafac2(2, 1e-3, **COMMON),
     "Parafac2": tp.Parafac2(2, **COMMON),
     "TemporalCMF": tp.TemporalCMF(2, 1e-3, **COMMON),
-    "NNtCMF": tp.TemporalCMF(2, 1e-3, nonnegative_rows=True, **COMMON),
+    "NNtCMF": tp.TemporalCMF(2, 1e-3, nonnegative="rows", **COMMON),
     "CP": tp.CP(2, **COMMON),
 }
 each_model = pytest.mark.parametrize("name", MODELS)

@@ -50,7 +50,7 @@ def test_loadings_that_are_not_negative_make_coupled_factorisation_unique():
     data = tp.synthetic.overlapping(0, overlap=0.2)
     settings = {"n_starts": 5, "random_state": 0, "tol": 1e-7}
     signed = tp.TemporalCMF(3, 1e-3, **settings).fit(data.X)
-    bound = tp.TemporalCMF(3, 1e-3, nonnegative_rows=True, **settings).fit(data.X)
+    bound = tp.TemporalCMF(3, 1e-3, nonnegative="rows", **settings).fit(data.X)
     # All starts find the same fit; without signs they do not find the same components.
     assert np.ptp(signed.starts_["objective"]) < 1e-5 * signed.objective_
     assert signed.starts_["fms_to_chosen"].min() < 0.95

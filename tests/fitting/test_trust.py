@@ -24,7 +24,9 @@ def test_a_sound_fit_has_nothing_to_say(small_data):
 
 @pytest.mark.parametrize(("nonnegative", "said"), [(False, True), (True, False)])
 def test_components_that_are_not_unique_are_called_so(nonnegative, said, small_data):
-    model = tp.TemporalCMF(2, n_starts=2, nonnegative_rows=nonnegative, random_state=0).fit(small_data.X)
+    model = tp.TemporalCMF(2, n_starts=2, nonnegative="rows" if nonnegative else None, random_state=0).fit(
+        small_data.X
+    )
     assert any("not unique" in note for note in model.notes_) == said
 
 

@@ -84,7 +84,7 @@ def neighbours(model, size, rng):
     A, B, C = model.A_, model.B_, model.C_
     kind = type(model).__name__
     A = A + size * np.abs(A).max() * rng.standard_normal(A.shape) * (rng.random(A.shape) < 0.3)
-    if getattr(model, "nonnegative_rows", False):
+    if model.nonnegative:
         A = np.maximum(A, 0)
     if kind != "TemporalCMF":
         C = C + size * np.abs(C).max() * rng.standard_normal(C.shape) * (rng.random(C.shape) < 0.3)
@@ -110,8 +110,8 @@ CASES = {
     "Parafac2 c": (tp.Parafac2, LAMBDAS, "penalties_c"),
     "TemporalCMF a": (tp.TemporalCMF, TWO_LAMBDAS, "penalties_a"),
     "TemporalCMF b": (tp.TemporalCMF, TWO_LAMBDAS, "penalties_b"),
-    "NNtCMF a": (tp.TemporalCMF, {**TWO_LAMBDAS, "nonnegative_rows": True}, "penalties_a"),
-    "NNtCMF b": (tp.TemporalCMF, {**TWO_LAMBDAS, "nonnegative_rows": True}, "penalties_b"),
+    "NNtCMF a": (tp.TemporalCMF, {**TWO_LAMBDAS, "nonnegative": "rows"}, "penalties_a"),
+    "NNtCMF b": (tp.TemporalCMF, {**TWO_LAMBDAS, "nonnegative": "rows"}, "penalties_b"),
     "CP a": (tp.CP, LAMBDAS, "penalties_a"),
     "CP b": (tp.CP, LAMBDAS, "penalties_b"),
     "CP c": (tp.CP, {**LAMBDAS, "nonnegative_strengths": True}, "penalties_c"),
@@ -154,7 +154,7 @@ def test_constraints_hold_beside_a_penalty_of_the_user(case, fit):
         assert tp.metrics.parafac2_violation(model.B_) < 1e-8
     if kind is tp.CP:
         assert (np.ptp(model.B_, axis=0) == 0).all()
-    if getattr(model, "nonnegative_rows", False):
+    if model.nonnegative:
         assert (model.A_ >= 0).all()
     if kind is not tp.CP or model.nonnegative_strengths:
         assert (model.C_ >= 0).all()

@@ -265,7 +265,7 @@ def draw_settings(rng, model, shape, odd):
         settings["epsilon"] = pick(rng, [1e-6, 0, 1.0])
         settings["period"] = pick(rng, [None] * 5 + [100.0] + [1e-3, 1e300] * odd)
     if model == "TemporalCMF":
-        settings["nonnegative_rows"] = bool(rng.random() < 0.5)
+        settings["nonnegative"] = rng.choice([None, "rows", "patterns", "both"])
     if model == "CP":
         settings["nonnegative_strengths"] = bool(rng.random() < 0.5)
     if rng.random() < 0.15:

@@ -312,7 +312,6 @@ def test_settings(model, given, kind, sentence):
 
 def test_signs_are_yes_or_no():
     sentence = "must be True or False; got 'no'"
-    refused(TypeError, f"nonnegative_rows {sentence}", tp.TemporalCMF(2, nonnegative_rows="no"))
     refused(TypeError, f"nonnegative_strengths {sentence}", tp.CP(2, nonnegative_strengths="no"))
 
 
@@ -529,3 +528,20 @@ def test_annotated_tables_and_that_the_advice_works():
     code = advice[advice.index("tp.Table") : advice.index(", with the columns of X.obs")]
     table = eval(code, {"tp": tp, "X": X})
     np.testing.assert_array_equal(np.stack(table.slices()), GOOD)
+
+
+@pytest.mark.parametrize("rigidity", [-1.0, np.nan, -np.inf, 1e10, "soft", None, True])
+def test_a_rigidity_that_is_none(rigidity):
+    refused((TypeError, ValueError), "rigidity must be", tp.TParafac2(2, rigidity=rigidity))
+
+
+def test_a_rigidity_that_nothing_can_have():
+    refused(ValueError, "rigidity is 1, which the paper's", tp.TParafac2(2, rigidity=1.0, algorithm="paper"))
+    none = {"lambda_a": 0.0, "lambda_b": 0.0, "lambda_d": 0.0}
+    refused(ValueError, "rigidity is 1, but its unit is the smoothness", tp.TParafac2(2, rigidity=1, **none))
+
+
+@each_model
+@pytest.mark.parametrize("nonnegative", ["columns", True, 1, ["rows"], ""])
+def test_what_cannot_be_kept_from_being_negative(model, nonnegative):
+    refused(ValueError, "nonnegative must be 'patterns', 'rows'", model(2, nonnegative=nonnegative))

@@ -17,7 +17,7 @@ MODELS = {
     "Parafac2": tp.Parafac2(2, **SETTINGS),
     "Parafac2 ridge": tp.Parafac2(2, lambda_a=0.3, lambda_b=0.1, lambda_d=0.2, **SETTINGS),
     "TemporalCMF": tp.TemporalCMF(2, 1e-3, **SETTINGS),
-    "NNtCMF": tp.TemporalCMF(2, lambda_a=0.5, lambda_b=20.0, nonnegative_rows=True, **SETTINGS),
+    "NNtCMF": tp.TemporalCMF(2, lambda_a=0.5, lambda_b=20.0, nonnegative="rows", **SETTINGS),
     "CP": tp.CP(2, **SETTINGS),
     "CP ridge": tp.CP(2, nonnegative_strengths=True, lambda_a=0.3, lambda_b=0.1, lambda_d=0.2, **SETTINGS),
 }

@@ -19,7 +19,7 @@ MODELS = {
     "TParafac2": lambda **more: tp.TParafac2(2, **(QUICK | more)),
     "Parafac2": lambda **more: tp.Parafac2(2, **(QUICK | more)),
     "TemporalCMF": lambda **more: tp.TemporalCMF(2, **(QUICK | more)),
-    "NNtCMF": lambda **more: tp.TemporalCMF(2, nonnegative_rows=True, **(QUICK | more)),
+    "NNtCMF": lambda **more: tp.TemporalCMF(2, nonnegative="rows", **(QUICK | more)),
     "CP": lambda **more: tp.CP(2, **(QUICK | more)),
 }
 
@@ -95,7 +95,7 @@ def test_repr_shows_what_differs_from_the_default():
 
 
 def test_repr_can_be_typed_in_again():
-    model = tp.TemporalCMF(3, lambda_a=0.1, lambda_b=10.0, nonnegative_rows=True, dtype="float32")
+    model = tp.TemporalCMF(3, lambda_a=0.1, lambda_b=10.0, nonnegative="rows", dtype="float32")
     again = eval(repr(model), {"TemporalCMF": tp.TemporalCMF})
     assert again.get_params() == model.get_params()
 

@@ -7,12 +7,13 @@ from tparafac2.penalties import (
     Penalty,
     Quadratic,
     Ridge,
+    SoftParafac2,
     Static,
     TemporalSmoothness,
     missing_attributes,
 )
 
-BUILT_IN = [Ridge(1.0), TemporalSmoothness(1.0), NonNegative(), Static(), Parafac2()]
+BUILT_IN = [Ridge(1.0), TemporalSmoothness(1.0), NonNegative(), Static(), Parafac2(), SoftParafac2(1.0)]
 
 
 @pytest.mark.parametrize("penalty", BUILT_IN, ids=repr)
@@ -22,7 +23,7 @@ def test_built_in_penalties_have_the_form_of_a_penalty(penalty):
 
 
 def test_only_the_smooth_terms_are_quadratic():
-    assert [isinstance(penalty, Quadratic) for penalty in BUILT_IN] == [True, True, False, False, False]
+    assert [isinstance(penalty, Quadratic) for penalty in BUILT_IN] == [True] * 2 + [False] * 4
 
 
 def test_every_missing_attribute_is_named_and_no_other():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
+from tparafac2.penalties import NonNegative, Parafac2, Ridge, SoftParafac2, Static, TemporalSmoothness
 
 SETTINGS = settings(max_examples=40)
 seeds = st.integers(0, 2**32 - 1)
@@ -16,7 +16,7 @@ shapes = st.one_of(
     st.tuples(st.integers(1, 6), st.integers(1, 5), st.integers(1, 4)),
 )
 pattern_shapes = st.tuples(st.integers(1, 6), st.integers(4, 7), st.integers(1, 4))
-ALL = [Ridge(0.7), TemporalSmoothness(2.0), NonNegative(), Static(), Parafac2()]
+ALL = [Ridge(0.7), TemporalSmoothness(2.0), NonNegative(), Static(), Parafac2(), SoftParafac2(1.3)]
 
 
 def draw(seed, shape):
@@ -303,3 +303,37 @@ def test_parafac2_refuses_a_state_that_is_no_delta():
         Parafac2().prox(v, rho, np.eye(2))
     with pytest.raises(ValueError, match="NaN or infinity: use state=None"):
         Parafac2().prox(v, rho, np.full((3, 3), np.nan))
+
+
+@SETTINGS
+@given(pattern_shapes, seeds, st.floats(1e-3, 1e3))
+def test_soft_parafac2_is_the_distance_from_the_set(shape, seed, strength):
+    v = np.random.default_rng(seed).standard_normal(shape)
+    soft = SoftParafac2(strength)
+    on_the_set, _ = Parafac2().prox(v, np.ones(len(v)))
+    assert soft.value(on_the_set) <= 1e-12 * strength * np.sum(on_the_set**2)
+    assert soft.value(v) <= strength * np.sum((v - on_the_set) ** 2) * (1 + 1e-12)
+
+
+@SETTINGS
+@given(pattern_shapes, seeds)
+def test_soft_parafac2_goes_from_nothing_to_the_constraint(shape, seed):
+    rng = np.random.default_rng(seed)
+    v, rho = rng.standard_normal(shape), rng.uniform(0.5, 2.0, shape[0])
+    hard, _ = Parafac2().prox(v, rho)
+    np.testing.assert_array_equal(SoftParafac2(0.0).prox(v, rho)[0], v)
+    np.testing.assert_allclose(SoftParafac2(1e12).prox(v, rho)[0], hard, atol=1e-9)
+
+
+def test_soft_parafac2_weighs_slices_by_the_time_they_stand_for():
+    on_clock = SoftParafac2(2.0).on_clock(np.array([0.0, 1.0, 3.0, 4.0]), None)
+    np.testing.assert_allclose(on_clock.distance_weights(4), [2.0, 3.0, 3.0, 2.0])
+    assert on_clock.on_clock(np.arange(4.0), None) == on_clock
+    with pytest.raises(ValueError, match=r"4 weights.*3 slices"):
+        on_clock.value(np.zeros((3, 4, 2)))
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, "1", True])
+def test_soft_parafac2_refuses_strengths_that_are_none(bad):
+    with pytest.raises((TypeError, ValueError), match="SoftParafac2: strength must be"):
+        SoftParafac2(bad)

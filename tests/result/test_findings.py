@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import tparafac2 as tp
 from tparafac2.cli.wording import FLAGS
 from tparafac2.data import Labels
-from tparafac2.penalties import NonNegative, Static
+from tparafac2.penalties import NonNegative, SoftParafac2, Static, TemporalSmoothness
 from tparafac2.report.display import account
-from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, notes, sentence, wording
+from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, Terms, notes, sentence, wording
 from tparafac2.result.findings import chosen_start, count_alike, count_same_objective, likeness
 from tparafac2.solver import Status
 from tparafac2.words import PYTHON
@@ -97,6 +97,13 @@ CASES = {
     Kind.VANISHED: {"A": np.random.default_rng(0).random((9, 3)) * [1.0, 0.0, 1.0]},
     Kind.CONSTANT: {"model": "CP", "B": static_patterns(0, 1, 2)},
     Kind.STATIC: {"B": static_patterns(1)},
+    Kind.GIVES_WAY: {"terms": Terms(B=(SoftParafac2(2.0), TemporalSmoothness(1.0)))},
+    Kind.COULD_BE_NONNEGATIVE: {
+        "terms": Terms(),
+        "least_entry": 0.0,
+        "B": np.sin(np.arange(90.0)).reshape(5, 6, 3),
+    },
+    Kind.NEGATIVE_DATA: {"terms": Terms(B=(NonNegative(),)), "least_entry": -1.0},
     Kind.UNDETERMINED: {"C": np.where(np.eye(5, 3) > 0, 1e-4, 1.0)},
     Kind.COMPLETE: {},
     Kind.MISSING: {"observed_share": 0.75},

@@ -372,9 +372,9 @@ class TestStiffening:
         one = np.ones(2)
         for _ in range(31):
             batch.step()
-            duals = batch.patterns.S - batch.patterns.Y
+            duals = batch.patterns.arrays.S - batch.patterns.arrays.Y
             batch.stop(Info(one, 0.0 * one, np.array([0.5, 0.5 * 0.8**batch.iteration]), 0.0 * one))
-        after = batch.patterns.S - batch.patterns.Y
+        after = batch.patterns.arrays.S - batch.patterns.arrays.Y
         np.testing.assert_allclose(after[0], duals[0] / 2.0, rtol=0, atol=1e-14)
         np.testing.assert_array_equal(after[1], duals[1])
         assert np.abs(duals[0]).max() > 1e-6

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tparafac2.data import BatchedFactors, DenseData, FilledData, ObservedData, take_in
-from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
+from tparafac2.penalties import NonNegative, Parafac2, Ridge, SoftParafac2, Static, TemporalSmoothness
 from tparafac2.solver import Settings, Start, build_problem, solve
 from tparafac2.solver.kernels import Quadratics, solve_quadratic, solve_quadratic_observed
 from tparafac2.solver.run import evaluate
@@ -248,3 +248,29 @@ def test_patterns_that_nothing_holds_but_each_other_stay_finite():
     for B in (complete, observed):
         np.testing.assert_allclose(B[0], 0.0, atol=1e-12)
         np.testing.assert_allclose(B[1], 1.0)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [Parafac2(), NonNegative()],
+        [SoftParafac2(1e-3)],
+        [SoftParafac2(1e-3), NonNegative()],
+        [NonNegative()],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("closing", [0.0, 1.0])
+def test_whatever_draws_the_patterns_does_so_from_observations_too(terms, closing):
+    """With nothing missing, systems of every column's own give the steps of the one system of all."""
+    rng = np.random.default_rng(0)
+    dense = DenseData.from_slices(rng.random((6, 9, 8)))
+    smooth = TemporalSmoothness(1e-2, closing=closing)
+    penalties = ([Ridge(1e-2)], [*terms, smooth], [Ridge(1e-2), NonNegative()])
+    start = Start(rng.random((9, 3)), rng.random((6, 8, 3)), rng.random((6, 3)))
+    runs = [
+        solve(build_problem(data, 3, penalties), [start], Settings(max_iter=40, tol=0.0))[0]
+        for data in (dense, ObservedData(dense.values, dense.scale))
+    ]
+    np.testing.assert_allclose(runs[0].trace.rows[:, 2], runs[1].trace.rows[:, 2], rtol=1e-9)
+    np.testing.assert_allclose(runs[0].B, runs[1].B, atol=1e-7)

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from tparafac2.data import DenseData
-from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness, proximal
+from tparafac2.penalties import (
+    NonNegative,
+    Parafac2,
+    Ridge,
+    SoftParafac2,
+    Static,
+    TemporalSmoothness,
+    proximal,
+)
 from tparafac2.solver import Settings, build_problem
 from tparafac2.solver.patterns import (
     FusedPatterns,
@@ -72,8 +80,8 @@ class Plain:
 def compare(block, plain, i, rtol):
     """After a carry the block's auxiliary is in Y and auxiliary plus dual in S."""
     assert_close(block.B[i], plain.B, rtol)
-    assert_close(block.Y[i], plain.aux, rtol)
-    assert_close(block.S[i], plain.aux + plain.dual, rtol)
+    assert_close(block.arrays.Y[i], plain.aux, rtol)
+    assert_close(block.arrays.S[i], plain.aux + plain.dual, rtol)
 
 
 def stay(p, R):
@@ -103,6 +111,59 @@ def test_fused_update_is_plain_admm(R, K, J, strength, dtype, rtol):
 
 
 @PRECISIONS
+@pytest.mark.parametrize("more", [[], [Parafac2()]], ids=["alone", "with PARAFAC2"])
+@pytest.mark.parametrize(("R", "K", "J"), SHAPES)
+def test_patterns_that_are_not_negative_take_the_steps_of_the_plain_path(R, K, J, more, dtype, rtol):
+    problem = problem_for([*more, NonNegative(), TemporalSmoothness(2.0)], R, K, J, dtype)
+    B, G, N, C = draw(np.random.default_rng(R + K + J), 3, R, K, J, dtype)
+    settings = replace(Settings(), inner=INNER)
+    fused, plain = (kind(np.abs(B), problem, settings) for kind in (FusedPatterns, SplitPatterns))
+    if more:
+        plain.states[0] = list(fused.arrays.Delta.copy())
+    given = Given(np.arange(3), G, N, C, np.array([1.0, 2.0, 8.0]))
+    scale, momentum = np.random.default_rng(0).uniform(0.5, 2.0, (3, R)), np.array([0.0, 0.3, 0.7])
+    for _ in range(2):
+        gaps = []
+        for block in (fused, plain):
+            block.update(given)
+            gaps.append(block.carry(given.active, scale, momentum))
+        assert_close(fused.B, plain.B, 20 * rtol)
+        assert_close(*gaps, 20 * rtol)
+        fused.stiffen(1, 2.0)
+        plain.stiffen(1, 2.0)
+        momentum = np.zeros(3)  # extrapolated, aux + dual no longer tells one from the other as two arrays do
+        plain.aux[-1], plain.dual[-1] = np.maximum(fused.arrays.Z, 0), np.minimum(fused.arrays.Z, 0)
+
+
+@PRECISIONS
+@pytest.mark.parametrize(("R", "K", "J"), SHAPES)
+def test_a_constraint_that_gives_way_is_solved_in_turns(R, K, J, dtype, rtol):
+    weights = tuple(np.linspace(0.5, 2.0, K))
+    problem = problem_for([SoftParafac2(3.0, weights), TemporalSmoothness(2.0)], R, K, J, dtype)
+    B, G, N, C = draw(np.random.default_rng(R + K + J), 2, R, K, J, dtype)
+    block = pattern_block(B.copy(), problem, replace(Settings(), inner=INNER))
+    given, pull = Given(np.arange(2), G, N, C, np.ones(2)), 3.0 * np.array(weights)
+    block.update(given)
+    costs = block.departures(given.active)
+    for i in range(2):
+        plain = Plain(B[i], problem)
+        for _ in range(INNER):
+            right = G[i] * C[i][:, :, None] + pull[:, None] * plain.aux
+            plain.B = plain.solve(right, N[i], C[i], 2.0 * pull)
+            slices, plain.delta = proximal.parafac2_sweep(plain.B.transpose(1, 2, 0), pull, plain.delta)
+            plain.aux = slices.transpose(2, 0, 1)
+        assert_close(block.B[i], plain.B, rtol)
+        assert_close(block.arrays.Y[i], plain.aux, rtol)
+        expected = np.einsum("k,rkj->r", pull, (plain.B - plain.aux) ** 2)
+        np.testing.assert_allclose(
+            costs[i], expected, rtol=0, atol=10 * rtol * (pull.max() * (plain.B**2).sum())
+        )
+    scale = np.full((2, R), 2.0)
+    assert block.carry(given.active, scale, np.zeros(2)).tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(block.departures(given.active), 4.0 * costs, rtol=1e-4, atol=1e-12)
+
+
+@PRECISIONS
 @pytest.mark.parametrize(("R", "K", "J"), SHAPES)
 def test_without_a_split_term_one_exact_solve(R, K, J, dtype, rtol):
     problem = problem_for([TemporalSmoothness(2.0), Ridge(0.1)], R, K, J, dtype)
@@ -124,7 +185,8 @@ def test_only_active_starts_are_touched_and_company_changes_nothing():
     block.carry(chosen, *stay(2, 3))
     alone.update(Given(np.array([0]), G[2:], N[2:], C[2:], np.ones(1)))
     alone.carry(np.array([0]), *stay(1, 3))
-    for ours, theirs in ((block.B, alone.B), (block.S, alone.S), (block.Y, alone.Y)):
+    for name in ("B", "S", "Y"):
+        ours, theirs = getattr(block.arrays, name), getattr(alone.arrays, name)
         np.testing.assert_array_equal(ours[1], B[1])
         np.testing.assert_array_equal(ours[2], theirs[0])
 
@@ -150,8 +212,8 @@ def test_carry_rescales_and_extrapolates(J, dtype, rtol):
     factor = scale[0][:, None, None]
     aux, total = factor * twin.aux, factor * (twin.aux + twin.dual)
     assert_close(block.B[0], factor * twin.B, rtol)
-    assert_close(block.Y[0], aux + 0.7 * (aux - plain.aux), rtol)
-    assert_close(block.S[0], total + 0.7 * (total - plain.aux - plain.dual), rtol)
+    assert_close(block.arrays.Y[0], aux + 0.7 * (aux - plain.aux), rtol)
+    assert_close(block.arrays.S[0], total + 0.7 * (total - plain.aux - plain.dual), rtol)
 
 
 def test_delta_scales_along():
@@ -230,10 +292,10 @@ def test_exactly_equal_components_give_finite_patterns_on_the_set(dtype):
     for _ in range(3):
         block.update(Given(np.arange(2), G, N, C, np.ones(2)))
         block.carry(np.arange(2), *stay(2, 3))
-    for array in (block.B, block.S, block.Y):
+    for array in (block.B, block.arrays.S, block.arrays.Y):
         assert np.isfinite(array).all()
     for i in range(2):
-        assert proximal.cross_product_spread(block.Y[i].transpose(1, 2, 0).astype(np.float64)) < 1e-5
+        assert proximal.cross_product_spread(block.arrays.Y[i].transpose(1, 2, 0).astype(np.float64)) < 1e-5
 
 
 def test_two_equal_columns_in_one_slice_only():
@@ -251,7 +313,7 @@ def test_two_equal_columns_in_one_slice_only():
     plain.B = plain.solve(G[0] * C[0][:, :, None] + rho[0][:, None] / 2 * plain.aux, N[0], C[0], rho[0])
     slices = plain.B.transpose(1, 2, 0)
     expected, _ = proximal.parafac2_sweep(slices, rho[0], plain.delta)
-    found = block.Y[0].transpose(1, 2, 0)
+    found = block.arrays.Y[0].transpose(1, 2, 0)
     assert np.isfinite(found).all()
     assert proximal.cross_product_spread(found) < 1e-10
     # The nearest point is not unique there, but its distance is.
@@ -270,7 +332,7 @@ def test_a_component_that_is_zero_stays_zero(dtype, careful_sweeps):
     block.update(Given(np.arange(1), G, N, C, np.ones(1)))
     block.carry(np.arange(1), *stay(1, 3))
     assert not careful_sweeps
-    for array in (block.B, block.S, block.Y):
+    for array in (block.B, block.arrays.S, block.arrays.Y):
         assert not array[0, 1].any()
     plain.update(G[0], N[0], C[0], slice_weights(slice_traces(N, C), N.shape[1], np.ones(1), 0.01)[0])
     compare(block, plain, 0, 1e-10 if dtype == "float64" else 1e-4)
@@ -296,7 +358,7 @@ def test_stiffen_keeps_auxiliaries_and_divides_duals(terms):
 def auxiliaries_and_duals(block):
     """Of all split terms, stacked (term, start, R, K, J)."""
     if isinstance(block, FusedPatterns):
-        return block.Y[None], block.S[None] - block.Y[None]
+        return block.arrays.Y[None], block.arrays.S[None] - block.arrays.Y[None]
     return np.stack(block.aux), np.stack(block.dual)
 
 
@@ -336,7 +398,12 @@ def test_split_terms_reach_what_absorbed_ones_solve_exactly():
         ([Parafac2(), TemporalSmoothness(1.0)], True, FusedPatterns),
         ([TemporalSmoothness(1.0)], True, FusedPatterns),
         ([Parafac2(), TemporalSmoothness(1.0)], False, SplitPatterns),
-        ([Parafac2(), NonNegative()], True, SplitPatterns),
+        ([Parafac2(), NonNegative()], True, FusedPatterns),
+        ([SoftParafac2(1.0), NonNegative(), Ridge(1.0)], True, FusedPatterns),
+        ([SoftParafac2(1.0), Parafac2()], True, SplitPatterns),
+        ([SoftParafac2(1.0), SoftParafac2(2.0)], True, SplitPatterns),
+        ([NonNegative(), NonNegative()], True, SplitPatterns),
+        ([SoftParafac2(1.0)], False, SplitPatterns),
         ([Static(), Ridge(1.0)], True, StaticPatterns),
         ([Static(), Parafac2()], True, SplitPatterns),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tparafac2.data import DenseData
-from tparafac2.penalties import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
+from tparafac2.penalties import NonNegative, Parafac2, Ridge, SoftParafac2, Static, TemporalSmoothness
 from tparafac2.solver import Settings, build_problem
 from tparafac2.solver.problem import Scaled
 from tparafac2.solver.run import evaluate
@@ -79,7 +79,20 @@ def test_questions_a_problem_answers(data):
     assert evolving.c.only("nonnegative")
     assert not evolving.b.only(NonNegative)
     both = build_problem(data, R, ([], [Parafac2(), NonNegative()], []))
-    assert not both.fused
+    assert both.fused
+
+
+def test_a_constraint_that_gives_way_is_absorbed_and_scales_along(data):
+    terms = [SoftParafac2(2.0), TemporalSmoothness(1.0)]
+    soft = build_problem(data, R, ([], terms, []))
+    assert soft.fused
+    assert not soft.b.splits
+    assert soft.b.scalable
+    np.testing.assert_allclose(soft.b.soft, 2.0 * (soft.unit / data.scale) ** 2)
+    paper = build_problem(data, R, ([], terms, []), absorb=False)
+    assert paper.b.soft is None
+    assert not paper.b.scalable
+    assert build_problem(data, R, ([], [SoftParafac2(0.0)], [])).b.soft is None
 
 
 def test_the_objective_of_given_factors_is_the_users(data):

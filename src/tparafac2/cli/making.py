@@ -117,16 +117,30 @@ def require_jobs(jobs: int) -> None:
         )
 
 
+def read_nonnegative(text: str | None, *, rows: bool = False) -> str | None:
+    """What must not be negative, as the models call it, from words with commas; `rows` are so anyway.
+
+    Examples
+    --------
+    >>> read_nonnegative("rows,patterns"), read_nonnegative(None, rows=True)
+    ('both', 'rows')
+    """
+    words = {word.strip() for word in text.split(",")} if text is not None else set()
+    if not words <= {"patterns", "rows"}:
+        raise ValueError(f"--nonnegative must be patterns, rows, or patterns,rows; got {text!r}.")
+    words |= {"rows"} if rows else set()
+    return "both" if len(words) == 2 else next(iter(words), None)
+
+
 def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> Decomposition:
     """The estimator of a name, not fitted; its settings are checked as far as they can be without data.
 
     Examples
     --------
     >>> make_model("nntcmf", 2, 1e-3, Fitting(starts=3))
-    TemporalCMF(rank=2, smoothness=0.001, n_starts=3, random_state=0, nonnegative_rows=True)
+    TemporalCMF(rank=2, smoothness=0.001, n_starts=3, nonnegative='rows', random_state=0)
     """
     from tparafac2.models import CP, Parafac2, TemporalCMF, TParafac2
-    from tparafac2.penalties import NonNegative
 
     require_jobs(fitting.jobs)
     settings: dict[str, Any] = {
@@ -137,10 +151,12 @@ def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting)
         "missing": fitting.missing,
         "bridge": not fitting.no_bridge,
     }
-    if name == "nntcmf" or (name == "tcmf" and fitting.nonnegative_rows):
-        settings["nonnegative_rows"] = True
-    elif fitting.nonnegative_rows:
-        settings["penalties_a"] = (NonNegative(),)
+    if bounded := read_nonnegative(fitting.nonnegative, rows=name == "nntcmf"):
+        settings["nonnegative"] = bounded
+    if fitting.rigidity is not None:
+        if name != "tparafac2":
+            raise ValueError(f"--rigidity is for --model tparafac2, and not for {name}: leave it out.")
+        settings["rigidity"] = fitting.rigidity
     if name in SMOOTH:
         settings |= {"smoothness": smoothness, "period": fitting.period}
     elif smoothness is not None or fitting.period is not None:

@@ -186,10 +186,19 @@ class Fitting:
         bool,
         FITTING("--no-bridge", help="Columns that were not observed at all at some time did not exist then."),
     ] = False
-    nonnegative_rows: Annotated[
-        bool,
+    nonnegative: Annotated[
+        str | None,
         FITTING(
-            "--nonnegative-rows", help="Loadings of the rows are not negative (nntcmf is tcmf with this)."
+            metavar="WHAT",
+            help="What must not be negative: patterns, rows, or patterns,rows (nntcmf is tcmf with rows).",
         ),
-    ] = False
+    ] = None
+    rigidity: Annotated[
+        float | None,
+        FITTING(
+            metavar="X",
+            help="A number lets sizes and angles of patterns give way, more if it is small: about 1 "
+            "where they change (tparafac2).",
+        ),
+    ] = None
     period: Annotated[float | None, FITTING(help="Time goes round with this period (smooth models).")] = None

@@ -27,6 +27,7 @@ _ADVICE = {
     "or_lambdas": "",
     "or_the_lambdas": ".",
     "no_bridge": "--no-bridge",
+    "nonnegative": "--nonnegative patterns",
     "use_parafac2": "--model parafac2",
     "data": "the data",
     "load": "look at it with 'tparafac2 info' or 'tparafac2 report'",

@@ -14,6 +14,7 @@ from tparafac2.data.interface import (
     SparselyStored,
     follows_model,
     is_complete,
+    least_entry,
     padded,
     present_columns,
 )
@@ -22,7 +23,7 @@ from tparafac2.data.memory import physical_memory, require_memory
 from tparafac2.data.sparse import SparseData
 from tparafac2.data.table import Table
 from tparafac2.data.text import label_text, listed, printable, shortened, shown
-from tparafac2.data.times import Lines, TimeWeights, lines_through, read_times, time_weights
+from tparafac2.data.times import Lines, TimeWeights, lines_through, read_times, slice_durations, time_weights
 
 __all__ = [
     "BatchedFactors",

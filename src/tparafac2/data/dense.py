@@ -110,6 +110,11 @@ class DenseData:
         """Squared norm of the held data, summed in float64: one, up to rounding."""
         return frobenius_norm([self._rows_by_rest]) ** 2
 
+    @property
+    def least(self) -> float:
+        """The least entry of X / scale."""
+        return float(self.values.min())
+
     def project(
         self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:

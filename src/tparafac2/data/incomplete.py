@@ -77,6 +77,11 @@ class IncompleteData:
         """Squared norm of what was observed: one, up to rounding."""
         return sum(float(np.nansum(np.square(row, dtype=np.float64))) for row in self.values)
 
+    @property
+    def least(self) -> float:
+        """The least observed entry of X / scale."""
+        return float(np.nanmin(self.values))
+
     @cached_property
     def observed_share(self) -> float:
         """Share of the entries that were observed."""

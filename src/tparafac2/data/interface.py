@@ -137,6 +137,20 @@ class SparselyStored(SliceData, Protocol):
         """All slices X_k / scale as sparse tables (I, J); None where they are not that alone."""
 
 
+def least_entry(data: SliceData) -> float | None:
+    """The least observed entry, in the user's units; None where the data cannot tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.data import DenseData
+    >>> least_entry(DenseData.from_slices(np.array([[[3.0, 4.0]]])))
+    3.0
+    """
+    least = getattr(data, "least", None)
+    return None if least is None else float(least * data.scale)
+
+
 @runtime_checkable
 class PartlyObserved(SliceData, Protocol):
     """Data of which some entries are missing, and in no sum: every row and column has a system of its own.

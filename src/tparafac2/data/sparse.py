@@ -123,6 +123,13 @@ class SparseData:
         K, I, J = self.shape
         return self._squared_error(np.empty((0, I)), np.empty((0, K, J)))
 
+    @property
+    def least(self) -> float | None:
+        """The least entry of X / scale; None where that would take all entries of corrected data."""
+        if self.u is not None:
+            return None
+        return min((float(block.data.min(initial=0.0)) for block in self.blocks), default=0.0)
+
     def plain_slices(self) -> tuple[Any, ...] | None:
         """Every slice as a sparse table; None where they are joined, corrected or of different widths."""
         plain = self.widths is None and self.u is None and len(self.blocks) == self.shape[0]

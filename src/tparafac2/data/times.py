@@ -303,6 +303,32 @@ def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | N
     return TimeWeights(tuple((typical / gaps).tolist()), closing)
 
 
+def slice_durations(times: Sequence[float] | NDArray[np.float64], period: float | None) -> tuple[float, ...]:
+    """The time that each slice stands for, 1 for the median gap: evenly spaced slices all have 1.
+
+    Parameters
+    ----------
+    times : increasing numbers
+    period : float, optional
+        Time goes round: the last slice is followed by the first.
+
+    Examples
+    --------
+    >>> slice_durations([0.0, 1.0, 3.0, 4.0], None)
+    (1.0, 1.5, 1.5, 1.0)
+    >>> slice_durations([0.0, 6.0, 12.0, 18.0], 24.0)
+    (1.0, 1.0, 1.0, 1.0)
+    """
+    between, closing = time_weights(times, period)
+    if not between:
+        return (1.0,)
+    gaps = 1.0 / np.array(between)
+    round_trip = 1.0 / closing if closing else None
+    before = np.concatenate([[round_trip or gaps[0]], gaps])
+    after = np.concatenate([gaps, [round_trip or gaps[-1]]])
+    return tuple(((before + after) / 2.0).tolist())
+
+
 def _require_apart(times: NDArray[np.float64], what: str) -> None:
     order = np.argsort(times, kind="stable")
     if not math.isfinite(float(times[order[-1]]) - float(times[order[0]])):

@@ -83,7 +83,7 @@ class Method:
     >>> Method("tPARAFAC2", 1000.0).label
     'tPARAFAC2 1000'
     >>> Method("NNtCMF", 10.0).estimator()
-    TemporalCMF(rank=3, lambda_a=0.1, lambda_b=10.0, nonnegative_rows=True)
+    TemporalCMF(rank=3, lambda_a=0.1, lambda_b=10.0, nonnegative="rows")
     """
 
     model: str
@@ -113,7 +113,10 @@ class Method:
         if self.model == "tPARAFAC2":
             return TParafac2(rank=RANK, lambda_a=RIDGE, lambda_b=self.lambda_b, lambda_d=RIDGE)
         return TemporalCMF(
-            rank=RANK, lambda_a=RIDGE, lambda_b=self.lambda_b, nonnegative_rows=self.model == "NNtCMF"
+            rank=RANK,
+            lambda_a=RIDGE,
+            lambda_b=self.lambda_b,
+            nonnegative="rows" if self.model == "NNtCMF" else None,
         )
 
 

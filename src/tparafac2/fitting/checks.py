@@ -13,6 +13,7 @@ from tparafac2.penalties import missing_attributes
 from tparafac2.words import Argument
 
 _LONGEST = 160
+_MOST_RIGID = 1e9  # beyond it, rounding makes more of a difference than giving way does
 
 
 class Size(NamedTuple):
@@ -30,7 +31,11 @@ def check_common(given: Mapping[str, Any]) -> None:
         require_number(name, given[name])
     require_choice("algorithm", given["algorithm"], "'fast' or 'paper'", ("fast", "paper"))
     require_choice("missing", given["missing"], "'auto', 'em' or 'exact'", ("auto", "em", "exact"))
-    for name in ("bridge", "nonnegative_rows", "nonnegative_strengths"):
+    if given["nonnegative"] is not None:
+        allowed = ("patterns", "rows", "both")
+        require_choice("nonnegative", given["nonnegative"], "'patterns', 'rows', 'both' or None", allowed)
+    require_rigidity(given.get("rigidity", math.inf))
+    for name in ("bridge", "nonnegative_strengths"):
         require_flag(name, given.get(name, True))
     if not (isinstance(given["compress"], str) and given["compress"] == "auto"):
         require_flag("compress", given["compress"])
@@ -42,6 +47,15 @@ def check_common(given: Mapping[str, Any]) -> None:
     check_jobs(given["n_jobs"])
     for name in ("penalties_a", "penalties_b", "penalties_c"):
         require_penalties(name, given[name])
+
+
+def require_rigidity(value: Any) -> None:
+    """Refuse what is neither infinite nor a number that a penalty can be multiplied by."""
+    if isinstance(value, float) and value == math.inf:
+        return
+    asked = f"from 0 to {_MOST_RIGID:g}, or infinite"
+    if require_number("rigidity", value, asked) > _MOST_RIGID:
+        raise InvalidValue(Argument("rigidity"), f" must be {asked}; got {told(value)}.", received=value)
 
 
 def told(value: Any) -> str:

@@ -27,13 +27,14 @@ from tparafac2.fitting.packing import pack
 from tparafac2.fitting.terms import require_scale_fixed
 from tparafac2.penalties import Quadratic, asks_for, can_rotate, is_temporal
 from tparafac2.result import ENDINGS, GIVEN_FACTORS, Finding, Kind, Method, Result, Terms, sentence
-from tparafac2.solver import Problem, Settings, Start, build_problem
+from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem, finish
 from tparafac2.starts import (
     Progress,
     child_seeds,
     choose,
     fit_size,
     in_units,
+    mixed_start,
     prepare,
     read_factors,
     run_starts,
@@ -97,34 +98,41 @@ class FitPlan:
         return make(max_iter=self.max_iter, tol=tol, feasibility_tol=self.feasibility_tol)
 
 
-def fit(intake: Intake, terms: Terms, plan: FitPlan, about: Mapping[str, Any]) -> Result:
+def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str, Any]) -> Result:
     """Minimise the squared error plus the terms.
 
     Parameters
     ----------
     intake : Intake
         The data.
-    terms : Terms
-        On the clock of the data.
+    path : sequence of Terms
+        On the clock of the data; the last are what is minimised. Those before are fitted first, each from
+        where the one before it ended: drawn starts begin with the first, given ones with the last.
     plan : FitPlan
     about : mapping
         `model` (a name), `parameters` and `preparation`, for the record.
     """
-    data = intake.data
+    data, terms = intake.data, path[-1]
     settings = plan.settings(data.dtype)
     require_scale_fixed(terms)
     given = _given_starts(plan, intake)
-    _require_memory(_problem(data, terms, plan.rank, settings), terms, plan)
+    stages = path if given is None else path[-1:]
+    _require_memory(_problem(data, stages[0], plan.rank, settings), terms, plan)
     compressed = _compress(data, terms, plan)
-    problem = _problem(compressed.data, terms, plan.rank, settings)
-    _require_weights(problem)
-    _require_lasting_columns(problem)
+    problems = [_problem(compressed.data, stage, plan.rank, settings) for stage in stages]
+    problem = problems[0]
+    for one in problems:
+        _require_weights(one)
+        _require_lasting_columns(one)
     begun = _drawn(data, plan, problem, settings) if given is None else _given(given, problem)
     signed = not asks_for(terms.A, "nonnegative"), not asks_for(terms.C, "nonnegative")
     starts = [prepare(start, data, compressed, signed=signed) for start in begun]
     progress = Progress(plan.progress)
     try:
         runs = run_starts(problem, starts, settings, count_jobs(plan.n_jobs), progress)
+        if len(problems) > 1:
+            problem = problems[-1]
+            runs = follow(problems[1:], runs, settings, plan, progress)
     finally:
         progress.close()
     choice = choose(runs, settings, fixed_strengths=terms.fixed_strengths)
@@ -133,6 +141,29 @@ def fit(intake: Intake, terms: Terms, plan: FitPlan, about: Mapping[str, Any]) -
     result = pack(intake, terms, problem, compressed, runs[choice.chosen], choice, about)
     _warn(result)
     return result
+
+
+def follow(
+    problems: Sequence[Problem], runs: list[Run], settings: Settings, plan: FitPlan, progress: Progress
+) -> list[Run]:
+    """From the best run through all problems, and back from places that its loadings were mixed to.
+
+    Runs along a path all descend from one, so that their agreement would say nothing; that of the mixed ones,
+    as many as starts were asked for, does.
+    """
+    end = _best(runs, settings)
+    for problem in problems:
+        if end.status is Status.INTERRUPTED:  # the best so far, as it would be judged at the end
+            return [finish(problems[-1], end)]
+        (end,) = run_starts(problem, [Start(end.A, end.B, end.C)], settings, 1, progress)
+    seeds = child_seeds(plan.random_state, 2 * plan.n_starts)[plan.n_starts + 1 :]
+    signed = not problems[-1].a.asks_for("nonnegative")
+    mixed = [mixed_start(seed, Start(end.A, end.B, end.C), signed=signed) for seed in seeds]
+    return [end, *run_starts(problems[-1], mixed, settings, count_jobs(plan.n_jobs), progress)]
+
+
+def _best(runs: list[Run], settings: Settings) -> Run:
+    return runs[choose(runs, settings, fixed_strengths=False).chosen]
 
 
 def _problem(data: SliceData, terms: Terms, rank: int, settings: Settings) -> Problem:

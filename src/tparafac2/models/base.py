@@ -24,7 +24,7 @@ from tparafac2.fitting import (
     resolve,
     weights,
 )
-from tparafac2.penalties import Penalty
+from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
 from tparafac2.words import PYTHON, Words
@@ -123,6 +123,10 @@ def _same(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and bool(value == default))
 
 
+def _bounded(terms: tuple[Penalty, ...], nonnegative: bool) -> tuple[Penalty, ...]:
+    return (*terms, NonNegative()) if nonnegative and not asks_for(terms, "nonnegative") else terms
+
+
 @dataclass(eq=False, repr=False)
 class Decomposition(Estimator):
     """What all models share: the fit, and ways to look at its result."""
@@ -135,6 +139,7 @@ class Decomposition(Estimator):
     tol: float = 1e-8
     feasibility_tol: float = 1e-5
     algorithm: str = "fast"
+    nonnegative: str | None = None
     penalties_a: Sequence[Penalty] = ()
     penalties_b: Sequence[Penalty] = ()
     penalties_c: Sequence[Penalty] = ()
@@ -201,9 +206,9 @@ by time, xarray.DataArray, Table, or Prepared
         )
         self._check_size(Size(intake.data.shape, intake.data.widths))
         plan = self._plan()
-        terms = on_their_clock(self._resolved(asked, intake), intake, plan.period)
+        path = [on_their_clock(terms, intake, plan.period) for terms in self._path(asked, intake)]
         about = {"model": type(self).__name__, "parameters": self.get_params(), "preparation": preparation}
-        self._take(fit(intake, terms, plan, about))
+        self._take(fit(intake, path, plan, about))
         return self
 
     def check_settings(self, shape: tuple[int, int, int] | None = None) -> None:
@@ -256,12 +261,16 @@ by time, xarray.DataArray, Table, or Prepared
         lambdas = {name: given[name] for name in self._lambdas}
         return resolve(given.get("smoothness"), lambdas, DEFAULT_SMOOTHNESS if self._smooth else None)
 
+    def _path(self, asked: float | tuple[float, ...] | None, intake: Intake) -> list[Terms]:
+        """The terms that are minimised, and before them those on the way there."""
+        return [self._resolved(asked, intake)]
+
     def _resolved(self, asked: float | tuple[float, ...] | None, intake: Intake) -> Terms:
         scale = intake.data.scale
         A, B, C = self._own_terms(weights(asked, scale, len(self._lambdas)), intake.data.shape[0])
         return Terms(
-            A=(*A, *self.penalties_a),
-            B=(*B, *self.penalties_b),
+            A=_bounded((*A, *self.penalties_a), self.nonnegative in ("rows", "both")),
+            B=_bounded((*B, *self.penalties_b), self.nonnegative in ("patterns", "both")),
             C=(*C, *self.penalties_c),
             scale=scale,
             fixed_strengths=self._fixed_strengths,

@@ -1,14 +1,20 @@
 """The models: TParafac2, Parafac2, TemporalCMF and CP, and from a saved file back to one of them."""
 
+import math
 import os
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
 
+from tparafac2.data import Intake
+from tparafac2.errors import InvalidValue
 from tparafac2.fitting import Size, require_even_widths
 from tparafac2.models.base import Decomposition
-from tparafac2.penalties import NonNegative, Penalty, Ridge, Static, TemporalSmoothness
+from tparafac2.penalties import NonNegative, Penalty, Ridge, SoftParafac2, Static, TemporalSmoothness
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
-from tparafac2.result import GIVEN_FACTORS, load_result
+from tparafac2.result import GIVEN_FACTORS, Terms, load_result
+from tparafac2.words import Argument
+
+_RIGIDITIES = (math.inf, 100.0, 10.0, 1.0, 0.1, 0.01)
 
 
 @dataclass(eq=False, repr=False)
@@ -27,6 +33,11 @@ class TParafac2(Decomposition):
         between 1e-5 and 3e-2. 1e-3 if nothing is given.
     lambda_a, lambda_b, lambda_d : float, optional
         The paper's penalties instead, all three of them. Only their product matters.
+    rigidity : float
+        How firmly patterns keep their sizes and angles. Infinite is the paper's model: B_k' B_k is the same
+        for all k. A number lets them give way at a price, lambda_b rigidity sum_k ||B_k - P_k Delta||^2
+        with orthonormal P_k, and 0 lets them go: they are held by smoothness alone. About 1 is a good number
+        where sizes and angles do change. Such a fit begins with the infinite one and follows it down.
     epsilon : float
         Weight of the pattern's norm beside its changes: without it a pattern that does not change has no
         best scale. 0 is the paper's model.
@@ -45,6 +56,9 @@ class TParafac2(Decomposition):
     algorithm : {"fast", "paper"}
         "paper" runs Algorithms 1 and 2 of the paper as they stand (with epsilon = 0): slower, and less likely
         to reach the minimum.
+    nonnegative : {"patterns", "rows", "both"}, optional
+        What else must not be negative; strengths never are. Counts, spectra, topics and microbes have
+        patterns that cannot be, and components that are easier to find again.
     penalties_a, penalties_b, penalties_c : sequences of penalties
         Further terms on loadings, patterns and strengths, see `tparafac2.penalties`.
     missing : {"auto", "exact", "em"}
@@ -109,12 +123,40 @@ class TParafac2(Decomposition):
     lambda_a: float | None = None
     lambda_b: float | None = None
     lambda_d: float | None = None
+    rigidity: float = math.inf
     epsilon: float = 1e-6
     period: float | None = None
 
+    def _asked(self) -> float | tuple[float, ...] | None:
+        asked = super()._asked()
+        if self.rigidity < math.inf and self.algorithm == "paper":
+            raise InvalidValue(
+                Argument("rigidity"),
+                f" is {self.rigidity:g}, which the paper's algorithm does not know: use algorithm='fast', or "
+                "leave it infinite.",
+                received=self.rigidity,
+            )
+        if self.rigidity < math.inf and asked is None:
+            raise InvalidValue(
+                Argument("rigidity"),
+                f" is {self.rigidity:g}, but its unit is the smoothness, and all lambdas are 0: give a ",
+                Argument("smoothness"),
+                ", or leave it infinite.",
+                received=self.rigidity,
+            )
+        return asked
+
+    def _path(self, asked: float | tuple[float, ...] | None, intake: Intake) -> list[Terms]:
+        # Random starts are unreliable where the constraint gives way: begin where it does not.
+        way = [step for step in _RIGIDITIES if step > self.rigidity]
+        return [replace(self, rigidity=step)._resolved(asked, intake) for step in (*way, self.rigidity)]
+
     def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
         a, b, d = lambdas
-        return _ridge(a), [Parafac2Constraint(), *_smoothness(self, b)], [*_ridge(d), NonNegative()]
+        shape: list[Penalty] = [Parafac2Constraint()]
+        if self.rigidity < math.inf:
+            shape = [SoftParafac2(b * self.rigidity)] if self.rigidity else []
+        return _ridge(a), [*shape, *_smoothness(self, b)], [*_ridge(d), NonNegative()]
 
 
 @dataclass(eq=False, repr=False)
@@ -130,8 +172,8 @@ class Parafac2(Decomposition):
         Number of components R.
     lambda_a, lambda_b, lambda_d : float, optional
         Norm penalties lambda_a ||A||^2 + lambda_b sum_k ||B_k||^2 + lambda_d ||C||^2: all three or none.
-    n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, penalties_c, \
-missing, bridge, compress, dtype, random_state, n_jobs, progress
+    n_starts, init, max_iter, tol, feasibility_tol, algorithm, nonnegative, penalties_a, penalties_b, \
+penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
         As in `TParafac2`.
 
     Examples
@@ -173,17 +215,16 @@ class TemporalCMF(Decomposition):
         The one knob, without dimension: sqrt(lambda_a lambda_b) / ||X||. 1e-3 if nothing is given.
     lambda_a, lambda_b : float, optional
         The paper's penalties instead, both of them. Only their product matters.
-    nonnegative_rows : bool
-        Constrain the loadings to be non-negative (NNtCMF).
-    epsilon, n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, \
-penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
-        As in `TParafac2`. Strengths are fixed to one, so that `penalties_c` must be empty.
+    epsilon, nonnegative, n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, \
+penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
+        As in `TParafac2`. Strengths are fixed to one, so that `penalties_c` must be empty. With
+        ``nonnegative="rows"`` it is the paper's NNtCMF.
 
     Examples
     --------
     >>> import tparafac2 as tp
     >>> data = tp.synthetic.overlapping(seed=0, noise=0.1, n_times=8, n_rows=30, n_columns=24)
-    >>> model = tp.TemporalCMF(rank=3, nonnegative_rows=True, n_starts=4, random_state=0).fit(data.X)
+    >>> model = tp.TemporalCMF(rank=3, nonnegative="rows", n_starts=4, random_state=0).fit(data.X)
     >>> bool((model.A_ >= 0).all()), bool((model.C_ == 1).all())
     (True, True)
     """
@@ -196,7 +237,6 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
     _: KW_ONLY
     lambda_a: float | None = None
     lambda_b: float | None = None
-    nonnegative_rows: bool = False
     epsilon: float = 1e-6
     period: float | None = None
 
@@ -208,8 +248,7 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
 
     def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
         a, b = lambdas
-        sign = [NonNegative()] if self.nonnegative_rows else []
-        return [*_ridge(a), *sign], _smoothness(self, b), []
+        return _ridge(a), _smoothness(self, b), []
 
 
 @dataclass(eq=False, repr=False)
@@ -226,8 +265,8 @@ class CP(Decomposition):
         Constrain the strengths to be non-negative.
     lambda_a, lambda_b, lambda_d : float, optional
         Norm penalties lambda_a ||A||^2 + lambda_b ||B||^2 + lambda_d ||C||^2: all three or none.
-    n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, penalties_b, penalties_c, \
-missing, bridge, compress, dtype, random_state, n_jobs, progress
+    n_starts, init, max_iter, tol, feasibility_tol, algorithm, nonnegative, penalties_a, penalties_b, \
+penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
         As in `TParafac2`.
 
     Attributes
@@ -313,6 +352,8 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     kind = MODELS[result.model]
     known = kind._parameter_names()
     parameters = {name: value for name, value in result.parameters.items() if name in known}
+    if result.parameters.get("nonnegative_rows"):  # as version 0.1 called it
+        parameters["nonnegative"] = "rows"
     if parameters.get("init") == GIVEN_FACTORS:  # the file has the end of that way, not its beginning
         parameters["init"] = (result.A, result.B, result.C)
     model = kind(**parameters)

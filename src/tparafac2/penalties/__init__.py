@@ -4,15 +4,17 @@ from tparafac2.penalties.abilities import (
     Constraint,
     asks_for,
     can_rotate,
+    distance_weights,
     ignore_sign,
     is_temporal,
     on_clock,
     rescaled,
+    softens,
     violation,
 )
 from tparafac2.penalties.base import Bands, Penalty, Quadratic, missing_attributes
 from tparafac2.penalties.check import PenaltyError, check_penalty
-from tparafac2.penalties.terms import NonNegative, Parafac2, Ridge, Static, TemporalSmoothness
+from tparafac2.penalties.terms import NonNegative, Parafac2, Ridge, SoftParafac2, Static, TemporalSmoothness
 
 __all__ = [
     "Bands",
@@ -22,6 +24,7 @@ __all__ = [
     "PenaltyError",
     "Quadratic",
     "Ridge",
+    "SoftParafac2",
     "Static",
     "TemporalSmoothness",
     "check_penalty",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,18 @@ from tparafac2.penalties.base import FloatArray, Penalty
 
 Constraint: TypeAlias = Literal["nonnegative", "parafac2", "static"]
 """Sets that the solver knows how to meet faster than by `prox` alone."""
+
+
+@runtime_checkable
+class Softened(Penalty, Protocol):
+    """A constraint that gives way: a term that is the squared distance from its set, slice by slice."""
+
+    @property
+    def softens(self) -> Constraint:
+        """The set."""
+
+    def distance_weights(self, n: int) -> NDArray[np.float64]:
+        """Weight of the squared distance of each of n slices."""
 
 
 def asks_for(terms: Sequence[Penalty], constraint: Constraint) -> bool:
@@ -24,6 +36,30 @@ def asks_for(terms: Sequence[Penalty], constraint: Constraint) -> bool:
     (True, False)
     """
     return any(getattr(term, "constraint", None) == constraint for term in terms)
+
+
+def distance_weights(term: Penalty, constraint: Constraint, n: int) -> NDArray[np.float64] | None:
+    """Weight of each slice's squared distance from a set, where that is what a term is; else None.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Parafac2, SoftParafac2
+    >>> distance_weights(SoftParafac2(2.0), "parafac2", 3), distance_weights(Parafac2(), "parafac2", 3)
+    (array([2., 2., 2.]), None)
+    """
+    return term.distance_weights(n) if isinstance(term, Softened) and softens(term, constraint) else None
+
+
+def softens(term: Penalty, constraint: Constraint = "parafac2") -> bool:
+    """Tell whether a term is this constraint, giving way.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Parafac2, SoftParafac2
+    >>> softens(SoftParafac2(2.0)), softens(Parafac2())
+    (True, False)
+    """
+    return isinstance(term, Softened) and term.softens == constraint
 
 
 def can_rotate(terms: Sequence[Penalty], axis: int) -> bool:

@@ -11,6 +11,10 @@ from tparafac2.penalties.base import FloatArray
 
 Float64Array: TypeAlias = npt.NDArray[np.float64]
 
+_MOST_SWEEPS = 5000
+_ROUNDING = 1e-28
+_SETTLED = 1e-14  # gain of a sweep, relative to the sum of squares, that counts as none
+
 
 def prepare(v: FloatArray, rho: FloatArray) -> tuple[Float64Array, Float64Array]:
     """Refuse bad input of a prox, and give `v` and `rho` in double precision.
@@ -196,6 +200,34 @@ def parafac2_sweep(
     basis = polar_factors(slices @ (delta / size).T)
     delta_new = weighted_mean(basis.transpose(0, 2, 1) @ slices, weights)
     return np.asarray(basis @ delta_new, dtype=np.float64), delta_new
+
+
+def nearest_turning(slices: Float64Array, weights: Float64Array) -> tuple[float, Float64Array]:
+    """Weighted squared distance from the nearest slices ``P_k Delta`` with equal cross products, and Delta.
+
+    Sweeps are repeated until they gain nothing: that is a nearest point, in rare cases not the very nearest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import nearest_turning
+    >>> distance, delta = nearest_turning(np.stack([np.eye(3, 2), 3.0 * np.eye(3, 2)]), np.ones(2))
+    >>> round(distance, 6), delta.round(6).tolist()
+    (4.0, [[2.0, 0.0], [0.0, 2.0]])
+    """
+    size = np.abs(slices).max(initial=0.0)
+    if not (size > 0 and weights.any()):
+        return 0.0, np.zeros((slices.shape[2], slices.shape[2]))
+    # Distances are the same in the small orthonormal basis of each slice.
+    small = np.asarray(np.linalg.qr(slices / size, mode="r"), dtype=np.float64)
+    delta, distance = mean_cross_product_root(small, weights), np.inf
+    total = float(np.einsum("k,kjr->", weights, small**2))
+    for _ in range(_MOST_SWEEPS):
+        nearest, delta = parafac2_sweep(small, weights, delta)
+        before, distance = distance, float(np.einsum("k,kjr->", weights, (small - nearest) ** 2))
+        if before - distance <= _SETTLED * total:
+            break
+    return float(size * size * distance) if distance > _ROUNDING * total else 0.0, size * delta
 
 
 def cross_product_spread(slices: Float64Array) -> float:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tparafac2.data.times import time_weights
+from tparafac2.data.times import slice_durations, time_weights
 from tparafac2.penalties import proximal
 from tparafac2.penalties.abilities import Constraint
 from tparafac2.penalties.base import Bands, FloatArray
@@ -266,6 +266,90 @@ class Parafac2:
             _require_delta(delta, rank=v.shape[2])
         x, delta = proximal.parafac2_sweep(wide, weights, delta)
         return x.astype(v.dtype, copy=False), delta
+
+    def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
+        """Delta has a column for each component."""
+        return np.asarray(state * scale)
+
+
+@dataclass(frozen=True)
+class SoftParafac2:
+    """Let the patterns change their sizes and angles, at a price.
+
+    The term is ``strength * sum_k weights[k] ||B_k - P_k Delta||^2``, the squared distance from the nearest
+    patterns that only turn: those with orthonormal ``P_k``, see `Parafac2`. There is no closed form for
+    these: ``value`` looks for them until nothing moves, and ``prox`` takes one sweep from the carried Delta.
+
+    Parameters
+    ----------
+    strength : float
+        Weight of the term, at least 0.
+    weights : tuple of float, optional
+        Weight of each slice. If not given, a fit takes the time that each slice stands for, and without times
+        they are all 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties import SoftParafac2
+    >>> soft, v = SoftParafac2(2.0), np.stack([np.eye(3, 2), 3.0 * np.eye(3, 2)])
+    >>> round(soft.value(v), 6)
+    8.0
+    >>> x, delta = soft.prox(v, rho=np.full(2, 4.0))
+    >>> x[:, 0, 0].round(6).tolist(), delta.round(6).tolist()
+    ([1.5, 2.5], [[2.0, 0.0], [0.0, 2.0]])
+    """
+
+    strength: float
+    weights: tuple[float, ...] | None = None
+
+    degree: ClassVar[int | None] = None
+    exact: ClassVar[bool] = False
+    softens: ClassVar[Constraint] = "parafac2"
+    rotatable: ClassVar[tuple[int, ...]] = (1,)
+
+    def __post_init__(self) -> None:
+        _require_finite_nonnegative("SoftParafac2", strength=self.strength)
+        for weight in self.weights or ():
+            _require_finite_nonnegative("SoftParafac2", weights=weight)
+
+    def value(self, x: FloatArray) -> float:
+        """Give the squared distance from the nearest patterns that only turn."""
+        _require_slices(x)
+        return proximal.nearest_turning(np.asarray(x, np.float64), self.distance_weights(len(x)))[0]
+
+    def prox(
+        self, v: FloatArray, rho: FloatArray, state: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Take one sweep towards the nearest patterns that only turn, and go part of the way to them."""
+        _require_slices(v)
+        wide, weights = proximal.prepare(v, rho)
+        share = 2.0 * self.distance_weights(len(v))
+        share = share / (share + weights)
+        # With x at its best for given P and Delta, v's distance from P Delta is weighed like this.
+        joint = share * weights if share.any() else weights
+        delta = state if state is not None else proximal.mean_cross_product_root(wide, joint)
+        delta = np.asarray(delta, dtype=np.float64)
+        _require_delta(delta, rank=v.shape[2])
+        nearest, delta = proximal.parafac2_sweep(wide, joint, delta)
+        x = wide + proximal.along_first(share, v.ndim) * (nearest - wide)
+        return x.astype(v.dtype, copy=False), delta
+
+    def distance_weights(self, n: int) -> proximal.Float64Array:
+        """Give the weight of each slice's squared distance."""
+        if self.weights is None:
+            return np.full(n, float(self.strength))
+        if len(self.weights) != n:
+            raise ValueError(
+                f"SoftParafac2 has {len(self.weights)} weights, one for each slice, but there are {n} slices."
+            )
+        return self.strength * np.asarray(self.weights, dtype=np.float64)
+
+    def on_clock(self, times: FloatArray, period: float | None) -> SoftParafac2:
+        """Weigh slices by the time they stand for, unless they have weights already."""
+        if self.weights is not None:
+            return self
+        return replace(self, weights=slice_durations(np.asarray(times, dtype=np.float64), period))
 
     def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
         """Delta has a column for each component."""

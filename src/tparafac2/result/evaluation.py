@@ -5,6 +5,7 @@ A second way to the same numbers, which knows nothing of the solver: sums over t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import Intake, SliceData, padded, take_in
+from tparafac2.penalties import asks_for, distance_weights, proximal, softens
 from tparafac2.preparing import Prepared, describe_record
 from tparafac2.result.record import Result
 
@@ -85,6 +87,28 @@ def violations_of(result: Result) -> dict[str, dict[str, float]] | None:
         return None
     order = list(result.clock.order)
     return result.terms.violations(result.A, padded(result.B, fill=0.0)[order], result.C[order])
+
+
+class Turning(NamedTuple):
+    """The nearest patterns P_k Delta that only turn, and how far they are, relative to the patterns' size."""
+
+    delta: NDArray[np.float64]
+    departure: float
+
+
+def nearest_turning(result: Result) -> Turning | None:
+    """The nearest patterns that only turn; None where nothing draws the patterns to such."""
+    if result.terms is None:
+        return None
+    order = list(result.clock.order)
+    B = np.asarray(padded(result.B, fill=0.0)[order], dtype=np.float64)
+    soft = [term for term in result.terms.B if softens(term)]
+    if not (soft or asks_for(result.terms.B, "parafac2")):
+        return None
+    weights = distance_weights(soft[0], "parafac2", len(B)) if soft else None
+    weights = weights if weights is not None and weights.any() else np.ones(len(B))
+    distance, delta = proximal.nearest_turning(B, weights)
+    return Turning(delta, math.sqrt(distance / max(float(np.einsum("k,kjr->", weights, B**2)), 1e-300)))
 
 
 def _relative_error(data: SliceData, A: NDArray[Any], W: NDArray[Any]) -> float:

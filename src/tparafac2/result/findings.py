@@ -28,6 +28,9 @@ ALIKE = 0.99
 """Starts whose components match those of the chosen one at least so well have found the same."""
 
 _EVEN = 1e-6
+_NEGATIVE = 0.01
+"""Share of the patterns' sum of squares that is below zero, from which on that is worth a word."""
+
 _ROWS_PER_COMPONENT = 2
 """Fewer rows than this at some time cannot tell the components apart with any certainty."""
 
@@ -63,6 +66,9 @@ class Kind(StrEnum):
     VANISHED = "vanished"
     CONSTANT = "constant"
     STATIC = "static"
+    GIVES_WAY = "gives_way"
+    COULD_BE_NONNEGATIVE = "could_be_nonnegative"
+    NEGATIVE_DATA = "negative_data"
     UNDETERMINED = "undetermined"
     COMPLETE = "complete"
     MISSING = "missing"
@@ -372,6 +378,7 @@ def _components(seen: _Seen) -> Iterator[Finding]:
     else:
         for r in np.flatnonzero(static(result)):
             yield Finding(Kind.STATIC, Severity.NOTE, component=int(r) + 1)
+    yield from _constraints(result)
     weak = result.undetermined_patterns & ~seen.unobserved[:, np.newaxis] & ~gone
     for r in np.flatnonzero(weak.any(axis=0)):
         yield Finding(
@@ -381,6 +388,23 @@ def _components(seen: _Seen) -> Iterator[Finding]:
             times=seen.times(weak[:, r]),
             numbers={"of": len(weak)},
         )
+
+
+def _constraints(result: Result) -> Iterator[Finding]:
+    """Whether the constraints on the patterns suit the data."""
+    if result.terms is None or not all(np.isfinite(piece).all() for piece in result.B):
+        return
+    if (departure := result.departure) is not None:
+        yield Finding(Kind.GIVES_WAY, numbers={"value": result.terms.rigidity, "departure": departure})
+    if result.least_entry is None:
+        return
+    squares = [(float(np.sum(np.minimum(piece, 0.0) ** 2)), float(np.sum(piece**2))) for piece in result.B]
+    negative, total = np.sum(squares, axis=0)
+    if asks_for(result.terms.B, "nonnegative"):
+        if result.least_entry < 0:
+            yield Finding(Kind.NEGATIVE_DATA, Severity.NOTE, numbers={"least": result.least_entry})
+    elif result.least_entry >= 0 and negative > _NEGATIVE * total:
+        yield Finding(Kind.COULD_BE_NONNEGATIVE, numbers={"share": negative / total})
 
 
 def _observed(seen: _Seen) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tparafac2 import metrics
 from tparafac2.data import Labels, printable
-from tparafac2.penalties import asks_for
+from tparafac2.penalties import asks_for, softens
 from tparafac2.result import observation
 from tparafac2.result.terms import Method, Terms
 from tparafac2.words import PYTHON, Words
@@ -111,6 +111,8 @@ class Result:
         How it was computed. None: not known.
     version : str, optional
         Version of tparafac2 that made the fit.
+    least_entry : float, optional
+        The least observed entry of the data as they were fitted. None: not known.
 
     Examples
     --------
@@ -147,6 +149,7 @@ class Result:
     terms: Terms | None = None
     method: Method | None = None
     version: str | None = None
+    least_entry: float | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -243,6 +246,28 @@ class Result:
         It is told from the penalties, also where the lambdas were given. None where these are not known.
         """
         return None if self.terms is None else self.terms.smoothness
+
+    @cached_property
+    def Delta(self) -> NDArray[np.float64] | None:
+        """What patterns that only turn share, (R, R): B_k is P_k Delta with orthonormal P_k, or near to it.
+
+        None where nothing asks for it. Delta and all P_k may be rotated together.
+        """
+        from tparafac2.result.evaluation import nearest_turning
+
+        return None if (nearest := nearest_turning(self)) is None else nearest.delta
+
+    @cached_property
+    def departure(self) -> float | None:
+        """Where patterns may change their sizes and angles: by how much they do, relative to their size.
+
+        The distance from the nearest patterns that only turn, P_k Delta. None where they must, or are free.
+        """
+        from tparafac2.result.evaluation import nearest_turning
+
+        if self.terms is None or not any(map(softens, self.terms.B)):
+            return None
+        return None if (nearest := nearest_turning(self)) is None else nearest.departure
 
     @property
     def constraint_violations(self) -> dict[str, dict[str, float]] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, NoReturn
@@ -14,6 +15,7 @@ from tparafac2.penalties import (
     Quadratic,
     asks_for,
     is_temporal,
+    softens,
     violation,
 )
 from tparafac2.result import parameters
@@ -106,9 +108,7 @@ class Terms:
 
         (product of the n lambdas)^(1/n) / scale^(2 - 2/n), n = 3, or 2 where strengths are fixed.
         """
-        smooth = sum(
-            getattr(term, "strength", 0.0) for term in self.B if term.degree == 2 and is_temporal(term)
-        )
+        smooth = self._lambda_b
         norms = [self.A] if self.fixed_strengths else [self.A, self.C]
         others = [
             sum(getattr(term, "strength", 0.0) for term in terms if term.degree == 2) for terms in norms
@@ -118,6 +118,24 @@ class Terms:
             return None
         n = len(lambdas)
         return float(np.prod([weight ** (1 / n) for weight in lambdas]) / self.scale ** (2 - 2 / n))
+
+    @property
+    def rigidity(self) -> float | None:
+        """How firmly patterns keep their sizes and angles: infinitely if they must, 0 if nothing asks for it.
+
+        None where they do not change at all, or nothing is smooth.
+        """
+        if asks_for(self.B, "parafac2"):
+            return math.inf
+        if asks_for(self.B, "static") or not self._lambda_b:
+            return None
+        return sum(getattr(term, "strength", 0.0) for term in self.B if softens(term)) / self._lambda_b
+
+    @property
+    def _lambda_b(self) -> float:
+        """Weight of the changes in time."""
+        smooth = (term for term in self.B if term.degree == 2 and is_temporal(term))
+        return float(sum(getattr(term, "strength", 0.0) for term in smooth))
 
     def penalty(
         self,

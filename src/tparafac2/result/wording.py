@@ -49,6 +49,13 @@ _SENTENCES = {
     Kind.VANISHED: "Component {component} vanished: the smoothness is too strong or the rank too high.",
     Kind.CONSTANT: "The model keeps all patterns constant in time; only strengths change.",
     Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
+    Kind.GIVES_WAY: "Sizes and angles of the patterns may give way ({rigidity} {value:.3g}), and do "
+    "so by {departure:.1%} of the patterns' size.",
+    Kind.COULD_BE_NONNEGATIVE: "The data are nowhere negative, but {share:.0%} of the patterns' sum of "
+    "squares is: patterns that are not negative either ({nonnegative}) are often found again more surely.",
+    Kind.NEGATIVE_DATA: "Patterns are not negative, but the data are in places (down to {least:.3g}), as "
+    "centred data are: what lies below zero is left to negative loadings. Let patterns be negative, too, or "
+    "do not centre.",
     Kind.UNDETERMINED: "Component {component} has almost no strength at {count} of {of} times: its pattern "
     "there is not determined by the data.",
     Kind.COMPLETE: "No entry of the data was missing.",
@@ -74,6 +81,7 @@ _ADVICE = {
         "or_penalise": ", or use norm penalties or smoothness",
         "or_lambdas": " (or the lambdas)",
         "no_bridge": "bridge=False",
+        "nonnegative": "nonnegative='patterns'",
     }.items()
 }
 _REASONS = {

@@ -2,5 +2,5 @@
 
 from tparafac2.solver.loop import Entry, Info, solve
 from tparafac2.solver.problem import Problem, build_problem
-from tparafac2.solver.run import Run, Start, Status, Trace
+from tparafac2.solver.run import Run, Start, Status, Trace, finish
 from tparafac2.solver.settings import Settings

@@ -6,7 +6,10 @@ computed (the loops then run over slices) and (K, R, R) where they act on rows a
 
 The PARAFAC2 term. With S_k = B_k + dual_k, the sweep gives aux_k = S_k T_k for an R x R matrix T_k, so aux
 and dual never need arrays of their own between inner iterations: aux = S T and dual = S - S T. Where T_k
-is not known (between outer iterations, or nearly collinear patterns) aux is explicit, in `Y`.
+is not known (between outer iterations, or nearly collinear patterns) aux is explicit, in `Y`. Where the
+term gives way there is no dual: S is B itself.
+
+Non-negative patterns. One array is enough: with Z = aux + dual, aux = max(Z, 0) and dual = min(Z, 0).
 """
 
 from functools import partial
@@ -36,8 +39,9 @@ part = partial(compiling.part, options=_OPTIONS)
 class Evolving(NamedTuple):
     """Arrays of the pattern update of n starts, all written in place."""
 
-    S: Array  # (n, R, K, J) aux + dual
-    Y: Array  # (n, R, K, J) aux, where explicit
+    S: Array  # (n, R, K, J) aux + dual of the PARAFAC2 term; B itself where that has no dual
+    Y: Array  # (n, R, K, J) its aux, where explicit
+    Z: Array  # (n, R, K, J) aux + dual of being non-negative
     B: Array  # (n, R, K, J)
     T: Array  # (n, K, R, R) aux_k = S_k T_k, where not explicit
     explicit: Array  # (n, K) uint8
@@ -61,12 +65,27 @@ class Quadratics(NamedTuple):
     closing: float  # couples the last slice to the first, on top of the bands
 
 
+class Drawn(NamedTuple):
+    """What draws the patterns, beside the data and the quadratic terms."""
+
+    turning: bool  # towards patterns that only turn: the PARAFAC2 term is there
+    dual: bool  # ... and must be met, with a dual variable
+    bounded: bool  # towards patterns that are not negative
+
+
+class Weights(NamedTuple):
+    """How strongly, for the p active starts and every slice."""
+
+    system: Array  # (p, K) all that is added to the diagonals
+    pulls: Array  # (p, 2, K) turning, bounded
+
+
 class Rounds(NamedTuple):
     """Which inner iterations to do."""
 
     wanted: int
     done: Array  # (p,) so far
-    split: bool  # whether the PARAFAC2 term is there
+    drawn: Drawn
     collinear: float  # pivot, relative to the diagonal, below which cross products are not trusted
 
 
@@ -75,7 +94,7 @@ class Span(NamedTuple):
 
     first: np.uint64
     width: np.uint64
-    split: bool
+    drawn: Drawn
     scratch: Array  # (R, 1, width)
 
 
@@ -91,10 +110,11 @@ class Place(NamedTuple):
 
 
 class Before(NamedTuple):
-    """S and Y of the last iteration, rescaled but not extrapolated."""
+    """S, Y and Z of the last iteration, rescaled but not extrapolated."""
 
     S: Array  # (n, R, K, J)
     Y: Array  # (n, R, K, J)
+    Z: Array  # (n, R, K, J)
 
 
 # Share of a diagonal that elimination leaves at least: where neither data nor penalties say anything of a
@@ -243,42 +263,50 @@ def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
 
 
 class Pull(NamedTuple):
-    """What draws the patterns of slice k: strengths (R, K), half of rho, and a neighbour."""
+    """What draws the patterns of slice k: strengths (R, K), how strongly the terms do, and a neighbour."""
 
     k: int
     C: Array
-    half_rho: float
+    turning: float
+    bounded: float
     coupling: float
     before: int
 
 
 @part
 def right_side(ev, i, G, pull, span):  # type: ignore[no-untyped-def]
-    """Room for one slice becomes G D + rho / 2 (aux - dual) + coupling B[before]; S becomes the dual."""
-    B, S, Y, T, f = ev.B[i], ev.S[i], ev.Y[i], ev.T[i], span.scratch
+    """Room for one slice becomes G D + weight (aux - dual) + coupling B[before]; S and Z become the duals."""
+    B, S, Y, Z, f = ev.B[i], ev.S[i], ev.Y[i], ev.Z[i], span.scratch
     R, k, o, w = B.shape[0], pull.k, span.first, span.width
-    h, coupling, before = pull.half_rho, pull.coupling, pull.before
-    zero = np.uint64(0)
-    if span.split and not ev.explicit[i, k]:
-        mix(f, S, T, Place(_ZERO, zero, k, o, k, w))
+    h, coupling, before, drawn = pull.turning, pull.coupling, pull.before, span.drawn
+    if drawn.turning and not ev.explicit[i, k]:
+        mix(f, S, ev.T[i], Place(_ZERO, np.uint64(0), k, o, k, w))
     for r in range(R):
         c = pull.C[r, k]
-        if span.split:
+        if drawn.turning:
             if ev.explicit[i, k]:
                 for j in range(w):
                     f[r, 0, j] = Y[r, k, o + j]
+            if drawn.dual:
+                for j in range(w):
+                    dual = S[r, k, o + j] - f[r, 0, j]
+                    f[r, 0, j] -= dual
+                    S[r, k, o + j] = dual
             for j in range(w):
-                dual = S[r, k, o + j] - f[r, 0, j]
-                f[r, 0, j] = G[r, k, o + j] * c + h * (f[r, 0, j] - dual) + coupling * B[r, before, o + j]
-                S[r, k, o + j] = dual
+                f[r, 0, j] = G[r, k, o + j] * c + h * f[r, 0, j] + coupling * B[r, before, o + j]
         else:
             for j in range(w):
                 f[r, 0, j] = G[r, k, o + j] * c + coupling * B[r, before, o + j]
+        if drawn.bounded:
+            for j in range(w):
+                z = Z[r, k, o + j]
+                f[r, 0, j] += pull.bounded * abs(z)
+                Z[r, k, o + j] = min(z, 0.0)
 
 
 @part
-def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped-def]
-    """New B of start i on a span of columns, from data and auxiliaries; S becomes the dual (if split).
+def solve_rows(ev, i, G, C, E, pulls, quad, span):  # type: ignore[no-untyped-def]
+    """New B of start i on a span of columns, from data and auxiliaries; S and Z become the duals.
 
     Minimises the least-squares part plus all quadratic terms exactly: a system that is block tridiagonal
     over slices, with R x R blocks that are the same for every column.
@@ -289,7 +317,7 @@ def solve_rows(ev, i, G, C, E, half_rho, quad, span):  # type: ignore[no-untyped
     for k in range(K):
         before = max(k - 1, 0)
         coupling = quad.off[before] if k > 0 else 0.0
-        right_side(ev, i, G, Pull(k, C, half_rho[k], coupling, before), span)
+        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], coupling, before), span)
         mix(B, f, E, Place(k, o, _ZERO, zero, k, w))
     for k in range(K - 2, -1, -1):
         if quad.off[k] > 0.0:
@@ -351,14 +379,19 @@ def close_ring(B, ring, o, w):  # type: ignore[no-untyped-def]
 
 @part
 def add_dual(ev, i, M, span):  # type: ignore[no-untyped-def]
-    """S = B + dual and its cross products, for start i on a span of columns."""
-    S, B = ev.S[i], ev.B[i]
+    """S = B + dual and its cross products, and Z = B + dual, for start i on a span of columns."""
+    S, Z, B = ev.S[i], ev.Z[i], ev.B[i]
     R, K, o, w = B.shape[0], B.shape[1], span.first, span.width
     for k in range(K):
         for r in range(R):
-            for j in range(w):
-                S[r, k, o + j] += B[r, k, o + j]
-        add_gram(M, S, k, o, w)
+            if span.drawn.dual:
+                for j in range(w):
+                    S[r, k, o + j] += B[r, k, o + j]
+            if span.drawn.bounded:
+                for j in range(w):
+                    Z[r, k, o + j] += B[r, k, o + j]
+        if span.drawn.turning:
+            add_gram(M, S, k, o, w)
 
 
 @part
@@ -535,16 +568,26 @@ def finish_sweep(ev, i, rho, sw):  # type: ignore[no-untyped-def]
         ev.explicit[i, k] = 0
 
 
+@part
+def sweep(ev, i, weights, sw, collinear):  # type: ignore[no-untyped-def]
+    """Nearest patterns that only turn, from the cross products in `sw.M`; False where it takes more care."""
+    if not factorise_grams(sw.M, sw.L, sw.Linv, collinear):
+        ev.explicit[i, 0] = UNSWEPT
+        return False
+    small_polars(sw, ev.Delta[i])
+    finish_sweep(ev, i, weights, sw)
+    return True
+
+
 @kernel
-def update_batch(ev, active, G, N, C, rho, quad, rounds):  # type: ignore[no-untyped-def]
-    """New patterns of every active start: exact if nothing is split, else ADMM iterations.
+def update_batch(ev, active, G, N, C, weights, quad, rounds):  # type: ignore[no-untyped-def]
+    """New patterns of every active start: exact if nothing else draws them, else so many iterations.
 
     `rounds.done` counts the iterations. Fewer than asked means that the sweep of the last one (marked by
     UNSWEPT) is left to the caller, with more care than cross products allow; call again for the rest.
     """
     R, K, J = ev.B.shape[1:]
     E = np.empty((K, R, R))
-    half_rho = np.empty(K)
     width = min(J, _BLOCK)
     f = np.empty((R, 1, width), ev.B.dtype)
     ring = Ring(np.empty((K, R, R)), np.empty((1, R, R)), np.empty((R, 2, width), ev.B.dtype))
@@ -553,29 +596,24 @@ def update_batch(ev, active, G, N, C, rho, quad, rounds):  # type: ignore[no-unt
     for p in range(active.shape[0]):
         i = active[p]
         for k in range(K):
-            half_rho[k] = 0.5 * rho[p, k]
             for r in range(R):
                 for s in range(R):
                     sw.V[r, s, k] = 1.0 if r == s else 0.0
-        slice_inverses(E, N[p], C[p], half_rho, quad)
+        pulls = weights.pulls[p]
+        slice_inverses(E, N[p], C[p], weights.system[p], quad)
         if quad.closing > 0.0:
             prepare_ring(ring, E, quad)
         while rounds.done[p] < rounds.wanted:
             clear(sw.M)
             for first in range(0, J, width):
-                span = Span(np.uint64(first), np.uint64(min(width, J - first)), rounds.split, f)
-                solve_rows(ev, i, G[p], C[p], E, half_rho, quad, span)
+                span = Span(np.uint64(first), np.uint64(min(width, J - first)), rounds.drawn, f)
+                solve_rows(ev, i, G[p], C[p], E, pulls, quad, span)
                 if quad.closing > 0.0:
                     close_ring(ev.B[i], ring, span.first, span.width)
-                if rounds.split:
-                    add_dual(ev, i, sw.M, span)
+                add_dual(ev, i, sw.M, span)
             rounds.done[p] += 1
-            if rounds.split:
-                if not factorise_grams(sw.M, sw.L, sw.Linv, rounds.collinear):
-                    ev.explicit[i, 0] = UNSWEPT
-                    break
-                small_polars(sw, ev.Delta[i])
-                finish_sweep(ev, i, rho[p], sw)
+            if rounds.drawn.turning and not sweep(ev, i, pulls[0], sw, rounds.collinear):
+                break
 
 
 @kernel
@@ -609,41 +647,77 @@ def summarise_batch(B, active, G, quad, out):  # type: ignore[no-untyped-def]
                     out.gram[p, k, r, s] = out.gram[p, k, s, r]
 
 
+@part
+def turned(ev, i, k, f):  # type: ignore[no-untyped-def]
+    """Room for one slice becomes the PARAFAC2 term's aux of slice k."""
+    R, J = ev.B.shape[1], ev.B.shape[3]
+    if ev.explicit[i, k]:
+        for r in range(R):
+            for j in range(J):
+                f[r, 0, j] = ev.Y[i, r, k, j]
+    else:
+        mix(f, ev.S[i], ev.T[i], Place(_ZERO, np.uint64(0), k, np.uint64(0), k, np.uint64(J)))
+
+
 @kernel
-def carry_batch(ev, before, active, scale, momentum, gap):  # type: ignore[no-untyped-def]
-    """Rescale the components of the active starts, extrapolate S and Y, and take ||B - aux||^2 as gap."""
+def depart_batch(ev, active, pull, out):  # type: ignore[no-untyped-def]
+    """out[p, r] = sum_k pull_k ||b_rk - aux_rk||^2 of the PARAFAC2 term, which is made explicit."""
     R, K, J = ev.B.shape[1:]
     f = np.empty((R, 1, J), ev.B.dtype)
-    zero, w = np.uint64(0), np.uint64(J)
     for p in range(active.shape[0]):
         i = active[p]
-        B, S, Y, T = ev.B[i], ev.S[i], ev.Y[i], ev.T[i]
-        S_before, Y_before = before.S[i], before.Y[i]
-        m = momentum[p]
-        total = 0.0
         for k in range(K):
-            if ev.explicit[i, k]:
-                for r in range(R):
-                    for j in range(J):
-                        f[r, 0, j] = Y[r, k, j]
-            else:
-                mix(f, S, T, Place(_ZERO, zero, k, zero, k, w))
+            turned(ev, i, k, f)
             ev.explicit[i, k] = 1
             for r in range(R):
+                total = 0.0
+                for j in range(J):
+                    away = ev.B[i, r, k, j] - f[r, 0, j]
+                    total += away * away
+                    ev.Y[i, r, k, j] = f[r, 0, j]
+                out[p, r] += pull[k] * total
+
+
+@part
+def extrapolate(x, before, r, k, scale, momentum):  # type: ignore[no-untyped-def]
+    """Row of x times scale, a step on from where it was; `before` gets it without the step."""
+    for j in range(x.shape[2]):
+        new = scale * x[r, k, j]
+        x[r, k, j] = new + momentum * (new - before[r, k, j])
+        before[r, k, j] = new
+
+
+@kernel
+def carry_batch(ev, before, active, scale, momentum, drawn, gap):  # type: ignore[no-untyped-def]
+    """Rescale the components of the active starts, extrapolate what is carried, and take ||B - aux||^2."""
+    R, K, J = ev.B.shape[1:]
+    f = np.empty((R, 1, J), ev.B.dtype)
+    for p in range(active.shape[0]):
+        i, m = active[p], momentum[p]
+        B, Z = ev.B[i], ev.Z[i]
+        apart, below = 0.0, 0.0
+        for k in range(K):
+            if drawn.turning:
+                turned(ev, i, k, f)
+                ev.explicit[i, k] = 1
+            for r in range(R):
                 x = scale[p, r]
+                if drawn.turning:
+                    for j in range(J):
+                        away = B[r, k, j] - f[r, 0, j]
+                        apart += away * away
+                        ev.Y[i, r, k, j] = f[r, 0, j]
+                    extrapolate(ev.Y[i], before.Y[i], r, k, x, m)
+                if drawn.dual:
+                    extrapolate(ev.S[i], before.S[i], r, k, x, m)
+                if drawn.bounded:
+                    for j in range(J):
+                        away = B[r, k, j] - max(Z[r, k, j], 0.0)
+                        below += away * away
+                    extrapolate(Z, before.Z[i], r, k, x, m)
                 for j in range(J):
-                    b = B[r, k, j]
-                    total += (b - f[r, 0, j]) * (b - f[r, 0, j])
-                    B[r, k, j] = x * b
-                for j in range(J):
-                    new = x * S[r, k, j]
-                    S[r, k, j] = new + m * (new - S_before[r, k, j])
-                    S_before[r, k, j] = new
-                for j in range(J):
-                    new = x * f[r, 0, j]
-                    Y[r, k, j] = new + m * (new - Y_before[r, k, j])
-                    Y_before[r, k, j] = new
-        gap[p] = total
+                    B[r, k, j] *= x
+        gap[p] = max(apart if drawn.dual else 0.0, below)
         for r in range(R):
             for s in range(R):
                 ev.Delta[i, r, s] *= scale[p, s]
@@ -658,13 +732,13 @@ def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
     width = min(J, _BLOCK)
     f = np.empty((R, 1, width), B.dtype)
     whole = B.reshape((1, R, K, J))
-    ev = Evolving(whole, whole, whole, E, np.empty((1, K), np.uint8), E[0])
+    ev = Evolving(whole, whole, whole, whole, E, np.empty((1, K), np.uint8), E[0])
     ring = Ring(np.empty((K, R, R)), np.empty((1, R, R)), np.empty((R, 2, width), B.dtype))
     if quad.closing > 0.0:
         prepare_ring(ring, E[0], quad)
     for first in range(0, J, width):
-        span = Span(np.uint64(first), np.uint64(min(width, J - first)), False, f)
-        solve_rows(ev, 0, F, np.ones((R, K)), E[0], half_rho, quad, span)
+        span = Span(np.uint64(first), np.uint64(min(width, J - first)), Drawn(False, False, False), f)
+        solve_rows(ev, 0, F, np.ones((R, K)), E[0], np.zeros((2, K)), quad, span)
         if quad.closing > 0.0:
             close_ring(B, ring, span.first, span.width)
 
@@ -807,12 +881,12 @@ def close_column_rings(B, ring, f, t):  # type: ignore[no-untyped-def]
 
 
 @part
-def solve_observed(ev, i, G, C, cols, half_rho, quad, at):  # type: ignore[no-untyped-def]
+def solve_observed(ev, i, G, C, cols, pulls, quad, at):  # type: ignore[no-untyped-def]
     """New B of start i as in `solve_rows`, where every column has a system of its own."""
     B, f, carried, joined = ev.B[i], at.span.scratch, at.carried, at.joined
     R, K, w = B.shape[0], B.shape[1], np.uint64(B.shape[2])
     for k in range(K):
-        right_side(ev, i, G, Pull(k, C, half_rho[k], 0.0, k), at.span)
+        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], 0.0, k), at.span)
         before = k - 1
         if k > 0 and quad.off[before] > 0.0:
             for r in range(R):
@@ -835,7 +909,7 @@ class Wide(NamedTuple):
 
 
 @kernel
-def update_observed_batch(ev, active, G, observed, C, rho, quad, rounds):  # type: ignore[no-untyped-def]
+def update_observed_batch(ev, active, G, observed, C, weights, quad, rounds):  # type: ignore[no-untyped-def]
     """As `update_batch`, from what was observed of each column."""
     R, K, J = ev.B.shape[1:]
     cols = Columns(
@@ -843,34 +917,28 @@ def update_observed_batch(ev, active, G, observed, C, rho, quad, rounds):  # typ
         np.empty((2, J)),
         np.empty((K + 1 if quad.closing > 0.0 else 0, R, R, J)),
     )
-    half_rho = np.empty(K)
     f, carried = np.empty((R, 1, J), ev.B.dtype), np.empty((R, 1, J), ev.B.dtype)
-    span = Span(np.uint64(0), np.uint64(J), rounds.split, f)
+    span = Span(np.uint64(0), np.uint64(J), rounds.drawn, f)
     at = Wide(span, carried, observed.joined)
     small = np.zeros((5, R, R, K))
     sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
     for p in range(active.shape[0]):
         i = active[p]
         for k in range(K):
-            half_rho[k] = 0.5 * rho[p, k]
             for r in range(R):
                 for s in range(R):
                     sw.V[r, s, k] = 1.0 if r == s else 0.0
-        column_inverses(cols, observed.H[p], C[p], half_rho, quad, observed.joined)
+        pulls = weights.pulls[p]
+        column_inverses(cols, observed.H[p], C[p], weights.system[p], quad, observed.joined)
         if quad.closing > 0.0:
             prepare_column_rings(cols, quad, observed.joined, f, carried)
         while rounds.done[p] < rounds.wanted:
             clear(sw.M)
-            solve_observed(ev, i, G[p], C[p], cols, half_rho, quad, at)
-            if rounds.split:
-                add_dual(ev, i, sw.M, span)
+            solve_observed(ev, i, G[p], C[p], cols, pulls, quad, at)
+            add_dual(ev, i, sw.M, span)
             rounds.done[p] += 1
-            if rounds.split:
-                if not factorise_grams(sw.M, sw.L, sw.Linv, rounds.collinear):
-                    ev.explicit[i, 0] = UNSWEPT
-                    break
-                small_polars(sw, ev.Delta[i])
-                finish_sweep(ev, i, rho[p], sw)
+            if rounds.drawn.turning and not sweep(ev, i, pulls[0], sw, rounds.collinear):
+                break
 
 
 @kernel
@@ -915,6 +983,6 @@ def solve_quadratic_observed(B, F, H, C, half_rho, quad, joined):  # type: ignor
         prepare_column_rings(cols, quad, joined, f, carried)
     whole = B.reshape((1, R, K, J))
     unused = np.empty((1, K, R, R))
-    ev = Evolving(whole, whole, whole, unused, np.empty((1, K), np.uint8), unused[0])
-    at = Wide(Span(np.uint64(0), np.uint64(J), False, f), carried, joined)
-    solve_observed(ev, 0, F, np.ones((R, K)), cols, half_rho, quad, at)
+    ev = Evolving(whole, whole, whole, whole, unused, np.empty((1, K), np.uint8), unused[0])
+    at = Wide(Span(np.uint64(0), np.uint64(J), Drawn(False, False, False), f), carried, joined)
+    solve_observed(ev, 0, F, np.ones((R, K)), cols, np.zeros((2, K)), quad, at)

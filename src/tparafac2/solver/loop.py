@@ -231,7 +231,7 @@ class Batch:
         """Penalties and squared norms of every component in every mode."""
         active, problem = self.active, self.problem
         sizes_a = np.diagonal(N, axis1=1, axis2=2)
-        cost_b = summary.bands.copy()
+        cost_b = summary.bands + self.patterns.departures(active)
         self._add_split_costs(cost_b, problem.b, self.patterns.split_value)
         cost_a = problem.a.ridge * sizes_a
         self._add_split_costs(cost_a, problem.a, self.loadings.split_value)

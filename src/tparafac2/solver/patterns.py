@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tparafac2.data import FloatArray
 from tparafac2.penalties import proximal
 from tparafac2.solver import kernels
-from tparafac2.solver.kernels import Before, Evolving, Observed, Rounds
+from tparafac2.solver.kernels import UNSWEPT, Before, Drawn, Evolving, Observed, Rounds, Weights
 from tparafac2.solver.problem import Problem
 from tparafac2.solver.rows import LEAST_WEIGHT, Indices
 from tparafac2.solver.settings import Settings
@@ -39,6 +39,10 @@ class PatternBlock:
         self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
         return np.zeros(len(active))
 
+    def departures(self, active: Indices) -> FloatArray:
+        """What a PARAFAC2 term that gives way costs, for every active start and component."""
+        return np.zeros((len(active), self.B.shape[1]))
+
     def stiffen(self, i: int, factor: float) -> None:
         """The penalty weight of start i was multiplied by `factor`: scaled duals are divided by it."""
 
@@ -65,64 +69,85 @@ def slice_weights(
 
 
 class FusedPatterns(PatternBlock):
-    """No split term, or the PARAFAC2 term alone: everything in compiled passes."""
+    """The PARAFAC2 term, hard or soft, non-negativity, both or none: everything in compiled passes."""
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
         n, R, K, _ = B.shape
         self.B = B
-        self.problem = problem
-        self.split = bool(problem.b.splits)
-        self.rounds = settings.inner if self.split else 1
+        self.problem, terms = problem, problem.b
         self.floor = settings.weight_floor
-        self.S, self.Y = (B.copy() if self.split else B for _ in range(2))
-        self.before = Before(self.S.copy(), self.Y.copy()) if self.split else Before(B, B)
-        self.T = np.zeros((n, K, R, R))
-        self.explicit = np.ones((n, K), np.uint8)
-        self.Delta = np.stack([_first_delta(B[i]) for i in range(n)])
+        dual, bounded = terms.asks_for("parafac2"), terms.asks_for("nonnegative")
+        self.drawn = Drawn(dual or terms.soft is not None, dual, bounded)
+        self.rounds = settings.inner if any(self.drawn) else 1
+        S, Y = (B.copy() if there else B for there in (dual, self.drawn.turning))
+        Z = np.maximum(B, 0) if bounded else B
+        self.arrays = Evolving(
+            S,
+            Y,
+            Z,
+            B,
+            np.zeros((n, K, R, R)),
+            np.ones((n, K), np.uint8),
+            np.stack([_first_delta(B[i]) for i in range(n)]),
+        )
+        self.before = Before(*(array.copy() if array is not B else B for array in (S, Y, Z)))
 
     def update(self, given: Given) -> None:
         """See PatternBlock."""
         active, G, N, C, weight, observed = given
-        precision, traces = self.problem.precision, slice_traces(N, C, observed)
-        if self.split:
-            rho = slice_weights(traces, N.shape[1], weight, self.floor)
-        else:
-            rho = 2.0 * precision.lift * traces
-        rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.split, precision.collinear)
+        precision, arrays = self.problem.precision, self.arrays
+        weights = self._weights(slice_traces(N, C, observed), weight)
+        rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.drawn, precision.collinear)
         while (rounds.done < self.rounds).any():
             before = rounds.done.copy()
-            rest = (C, rho, self.problem.quadratics, rounds)
+            rest = (C, weights, self.problem.quadratics, rounds)
             if observed is None:
-                kernels.update_batch(self._arrays(), active, G, N, *rest)
+                kernels.update_batch(arrays, active, G, N, *rest)
             else:
-                kernels.update_observed_batch(self._arrays(), active, G, observed, *rest)
-            left = self.split & (rounds.done > before) & (self.explicit[active, 0] == kernels.UNSWEPT)
+                kernels.update_observed_batch(arrays, active, G, observed, *rest)
+            left = self.drawn.turning & (rounds.done > before) & (arrays.explicit[active, 0] == UNSWEPT)
             for p in np.flatnonzero(left):
-                self._careful_sweep(int(active[p]), rho[p])
+                self._careful_sweep(int(active[p]), weights.pulls[p, 0])
+
+    def _weights(self, traces: NDArray[np.float64], weight: FloatArray) -> Weights:
+        """What is not met exactly draws with its own weight; what has a dual variable, with half of rho."""
+        half = 0.5 * slice_weights(traces, self.problem.rank, weight, self.floor)
+        soft, nothing = self.problem.b.soft, np.zeros_like(half)
+        turning = half if self.drawn.dual else nothing if soft is None else nothing + soft
+        bounded = half if self.drawn.bounded else nothing
+        lift = nothing if self.drawn.dual or self.drawn.bounded else self.problem.precision.lift * traces
+        return Weights(turning + bounded + lift, np.stack([turning, bounded], axis=1))
+
+    def departures(self, active: Indices) -> FloatArray:
+        """See PatternBlock."""
+        out = np.zeros((len(active), self.problem.rank))
+        if self.problem.b.soft is not None:
+            kernels.depart_batch(self.arrays, active, self.problem.b.soft, out)
+        return out
 
     def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> FloatArray:
         """See PatternBlock."""
-        if not self.split:
+        if not any(self.drawn):
             return super().carry(active, scale, momentum)
         gap = np.zeros(len(active))
-        kernels.carry_batch(self._arrays(), self.before, active, scale, momentum, gap)
+        kernels.carry_batch(self.arrays, self.before, active, scale, momentum, self.drawn, gap)
         return np.sqrt(gap)
 
     def stiffen(self, i: int, factor: float) -> None:
         """See PatternBlock."""
-        if self.split:
-            for S, Y in ((self.S, self.Y), self.before):
+        for S, Y, Z in (self.arrays[:3], self.before):
+            if self.drawn.dual:
                 S[i] = Y[i] + (S[i] - Y[i]) / factor
+            if self.drawn.bounded:
+                np.multiply(Z[i], 1.0 / factor, out=Z[i], where=Z[i] < 0)
 
-    def _arrays(self) -> Evolving:
-        return Evolving(self.S, self.Y, self.B, self.T, self.explicit, self.Delta)
-
-    def _careful_sweep(self, i: int, rho: NDArray[np.float64]) -> None:
+    def _careful_sweep(self, i: int, weights: NDArray[np.float64]) -> None:
         """The sweep by singular values, for patterns too nearly collinear for cross products."""
-        slices = self.S[i].transpose(1, 2, 0).astype(np.float64)
-        aux, self.Delta[i] = proximal.parafac2_sweep(slices, rho, self.Delta[i])
-        self.Y[i] = aux.transpose(2, 0, 1)
-        self.explicit[i] = 1
+        S, Y, Delta = self.arrays.S[i], self.arrays.Y[i], self.arrays.Delta
+        slices = S.transpose(1, 2, 0).astype(np.float64)
+        aux, Delta[i] = proximal.parafac2_sweep(slices, weights, Delta[i])
+        Y[:] = aux.transpose(2, 0, 1)
+        self.arrays.explicit[i] = 1
 
 
 def _first_delta(B: FloatArray) -> FloatArray:

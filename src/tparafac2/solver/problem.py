@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tparafac2.data import FloatArray, SliceData
-from tparafac2.penalties import Bands, Constraint, Penalty, Quadratic, asks_for, rescaled
+from tparafac2.penalties import (
+    Bands,
+    Constraint,
+    Penalty,
+    Quadratic,
+    asks_for,
+    distance_weights,
+    rescaled,
+    softens,
+)
 from tparafac2.solver.kernels import Quadratics
 
 
@@ -97,6 +106,8 @@ class SortedTerms:
         All terms, in the solver's units, for the value of the objective.
     heaviest : float
         The largest weight of a quadratic term, absorbed or not.
+    soft : ndarray (K,), optional
+        Weights of the squared distance from patterns that only turn, absorbed as well.
     """
 
     diagonal: FloatArray
@@ -105,6 +116,7 @@ class SortedTerms:
     splits: tuple[Scaled, ...]
     everything: tuple[Scaled, ...]
     heaviest: float = 0.0
+    soft: FloatArray | None = None
 
     @property
     def ridge(self) -> float:
@@ -121,17 +133,34 @@ class SortedTerms:
 
     @property
     def scalable(self) -> bool:
-        """Whether components may be rescaled: every term is of degree 2 or a cone."""
-        return all(term.degree in (0, 2) for term in self.everything)
+        """Whether components may be rescaled: every term is of degree 2, a cone, or absorbed."""
+        return all(
+            term.degree in (0, 2) or (self.soft is not None and softens(term.penalty))
+            for term in self.everything
+        )
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the compiled pattern update knows all that is split: at most one of each."""
+        known = [getattr(term.penalty, "constraint", None) for term in self.splits]
+        if self.soft is not None:
+            known.append("parafac2")
+        return len(set(known)) == len(known) and set(known) <= {"parafac2", "nonnegative"}
 
 
-def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) -> SortedTerms:
+def sort_terms(
+    terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool, soften: bool = False
+) -> SortedTerms:
     """Absorb what is quadratic (with coupling between neighbours only where the mode allows it)."""
-    diagonal, off, closing = np.zeros(n), np.zeros(max(n - 1, 0)), 0.0
+    diagonal, off, closing, soft = np.zeros(n), np.zeros(max(n - 1, 0)), 0.0, None
     splits: list[Scaled] = []
     heaviest = 0.0
     for term in terms:
         bands = _bands(term, n)
+        pull = _pull(term, n) if soften and soft is None else None
+        if pull is not None:
+            soft, heaviest = pull, max(heaviest, float(pull.max()))
+            continue
         if bands is not None:
             heaviest = float(np.maximum(heaviest, np.abs(bands.diagonal).max(initial=abs(bands.closing))))
         couples = bands is not None and bool(bands.off.any() or bands.closing)
@@ -142,7 +171,13 @@ def sort_terms(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool) 
             diagonal += bands.diagonal
             off += bands.off
             closing += bands.closing
-    return SortedTerms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest)
+    soft = soft if soft is not None and soft.any() else None
+    return SortedTerms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest, soft)
+
+
+def _pull(term: Scaled, n: int) -> FloatArray | None:
+    pull = distance_weights(term.penalty, "parafac2", n)
+    return None if pull is None else pull * (term.unit / term.norm) ** 2
 
 
 def _bands(term: Scaled, n: int) -> Bands | None:
@@ -223,7 +258,7 @@ class Problem:
     @property
     def fused(self) -> bool:
         """Whether the compiled pattern update applies."""
-        return not self.b.splits or self.b.only("parafac2")
+        return self.b.compiled
 
 
 def build_problem(
@@ -250,11 +285,14 @@ def build_problem(
     K, I, _ = data.shape
     unit = data.scale ** (1 / 2 if fixed_strengths else 1 / 3)
     a, b, c = ([Scaled(term, unit, data.scale) for term in terms] for terms in penalties)
+    patterns = sort_terms(b, K, absorb=absorb, coupled=True, soften=absorb)
+    if not patterns.compiled:
+        patterns = sort_terms(b, K, absorb=absorb, coupled=True)
     return Problem(
         data=data,
         rank=rank,
         a=sort_terms(a, I, absorb=absorb, coupled=False),
-        b=sort_terms(b, K, absorb=absorb, coupled=True),
+        b=patterns,
         c=sort_terms(c, K, absorb=absorb, coupled=False),
         fixed_strengths=fixed_strengths,
         unit=unit,

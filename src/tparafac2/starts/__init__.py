@@ -5,6 +5,7 @@ from tparafac2.starts.begin import (
     child_seeds,
     fit_size,
     in_units,
+    mixed_start,
     prepare,
     read_factors,
     svd_start,

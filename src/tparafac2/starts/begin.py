@@ -50,6 +50,30 @@ def uniform_start(seed: np.random.SeedSequence, shape: tuple[int, int, int], ran
     return Start(rng.random((I, rank)), rng.random((K, J, rank)), rng.random((K, rank)))
 
 
+def mixed_start(seed: np.random.SeedSequence, end: Start, *, signed: bool) -> Start:
+    """Somewhere else, from which a minimum worth its name is found again: the loadings, well mixed.
+
+    Parameters
+    ----------
+    seed : SeedSequence
+    end : Start
+        Where a run ended.
+    signed : bool
+        Whether loadings may be negative; else they are mixed with positive weights.
+
+    Examples
+    --------
+    >>> end = Start(np.eye(3, 2), np.ones((1, 3, 2)), np.ones((1, 2)))
+    >>> mixed = mixed_start(np.random.SeedSequence(0), end, signed=False)
+    >>> bool((mixed.A >= 0).all()), np.linalg.matrix_rank(mixed.A).tolist(), mixed.B is end.B
+    (True, 2, True)
+    """
+    rng = np.random.default_rng(seed)
+    rank = end.A.shape[1]
+    turn = np.linalg.qr(rng.standard_normal((rank, rank)))[0] * rng.uniform(0.5, 2.0, rank)
+    return end._replace(A=end.A @ (turn if signed else np.eye(rank) + rng.random((rank, rank))))
+
+
 def svd_start(data: SliceData, rank: int) -> Start:
     """Loadings from the leading directions of all slices together, patterns by projection, even strengths."""
     data = data.first_guess() if hasattr(data, "first_guess") else data
