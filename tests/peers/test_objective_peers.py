@@ -9,6 +9,7 @@ from tparafac2.penalties import proximal
 pytestmark = pytest.mark.slow
 
 decomposition = pytest.importorskip("matcouply.decomposition")
+matrices = pytest.importorskip("matcouply.coupled_matrices")
 peer_penalties = pytest.importorskip("matcouply.penalties")
 
 RANK = 3
@@ -42,7 +43,7 @@ def onto_parafac2(B):
     return projected
 
 
-def of_the_peer(X, seed):
+def of_the_peer(X, seed, init="random", patterns=False):
     """Its slices are transposed, its A is our C, its C our A, and it halves the fit (but not the ridge)."""
     _, (C, B, A) = decomposition.parafac2_aoadmm(
         [slice_.T for slice_ in X],
@@ -50,7 +51,8 @@ def of_the_peer(X, seed):
         n_iter_max=PEER_ITERATIONS,
         l2_penalty=[LAMBDA_D, 0, LAMBDA_A],
         regs=[[], [peer_penalties.TemporalSmoothnessPenalty(LAMBDA_B / 2)], []],
-        non_negative=[True, False, False],
+        non_negative=[True, patterns, False],
+        init=init,
         inner_n_iter_max=5,
         tol=None,
         absolute_tol=None,
@@ -68,6 +70,22 @@ def test_best_of_some_starts_is_never_above_matcouply(seed):
     assert found == pytest.approx(ours.objective_, rel=1e-4)  # epsilon and the stop rule lie between the two
     assert ours.objective_ - np.sum((X - ours.reconstruct()) ** 2) > 0.01 * found, "smoothing must matter"
     theirs = min(evaluate(X, *of_the_peer(X, start)) for start in range(STARTS))
+    assert found <= theirs * (1 + 1e-9)
+
+
+def test_matcouply_does_not_go_below_patterns_that_are_not_negative():
+    """Started at our solution: both constraints hold, and no feasible point near it is better."""
+    X = np.abs(tp.synthetic.easy(1, noise=0.5, **SIZES).X)
+    lambdas = {"lambda_a": LAMBDA_A, "lambda_b": LAMBDA_B, "lambda_d": LAMBDA_D}
+    settings = {"n_starts": STARTS, "tol": 1e-11, "random_state": 0}
+    ours = tp.TParafac2(RANK, **lambdas, nonnegative="patterns", **settings).fit(X)
+    assert (ours.B_ >= 0).all()
+    assert proximal.cross_product_spread(ours.B_) < 1e-10
+    init = (None, (ours.C_.copy(), [piece.copy() for piece in ours.B_], ours.A_.copy()))
+    A, B, C = of_the_peer(X, 0, init=matrices.CoupledMatrixFactorization(init), patterns=True)
+    for _ in range(200):
+        B = np.maximum(onto_parafac2(B), 0.0)
+    found, theirs = (evaluate(X, *factors) for factors in ((ours.A_, ours.B_, ours.C_), (A, B, C)))
     assert found <= theirs * (1 + 1e-9)
 
 

@@ -98,6 +98,7 @@ CASES = {
     Kind.CONSTANT: {"model": "CP", "B": static_patterns(0, 1, 2)},
     Kind.STATIC: {"B": static_patterns(1)},
     Kind.GIVES_WAY: {"terms": Terms(B=(SoftParafac2(2.0), TemporalSmoothness(1.0)))},
+    Kind.NONNEGATIVE: {"terms": Terms(A=(NonNegative(),))},
     Kind.COULD_BE_NONNEGATIVE: {
         "terms": Terms(),
         "least_entry": 0.0,

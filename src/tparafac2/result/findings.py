@@ -67,6 +67,7 @@ class Kind(StrEnum):
     CONSTANT = "constant"
     STATIC = "static"
     GIVES_WAY = "gives_way"
+    NONNEGATIVE = "nonnegative"
     COULD_BE_NONNEGATIVE = "could_be_nonnegative"
     NEGATIVE_DATA = "negative_data"
     UNDETERMINED = "undetermined"
@@ -396,11 +397,15 @@ def _constraints(result: Result) -> Iterator[Finding]:
         return
     if (departure := result.departure) is not None:
         yield Finding(Kind.GIVES_WAY, numbers={"value": result.terms.rigidity, "departure": departure})
+    modes = {"patterns": result.terms.B, "rows": result.terms.A}
+    bounded = {name: asks_for(terms, "nonnegative") for name, terms in modes.items()}
+    if any(bounded.values()):
+        yield Finding(Kind.NONNEGATIVE, numbers=bounded)
     if result.least_entry is None:
         return
     squares = [(float(np.sum(np.minimum(piece, 0.0) ** 2)), float(np.sum(piece**2))) for piece in result.B]
     negative, total = np.sum(squares, axis=0)
-    if asks_for(result.terms.B, "nonnegative"):
+    if bounded["patterns"]:
         if result.least_entry < 0:
             yield Finding(Kind.NEGATIVE_DATA, Severity.NOTE, numbers={"least": result.least_entry})
     elif result.least_entry >= 0 and negative > _NEGATIVE * total:

@@ -20,6 +20,7 @@ _SHOWN_COLUMNS = 3
 _ROWS = {
     "status": tuple(ENDINGS.values()),
     "starts": (Kind.ONE_START, Kind.STARTS, Kind.FEW_STARTS_AGREE),
+    "constraints": (Kind.GIVES_WAY, Kind.NONNEGATIVE, Kind.COULD_BE_NONNEGATIVE),
     "missing entries": (Kind.MISSING,),
     "time": (Kind.UNEVEN_TIMES, Kind.PERIODIC),
 }

@@ -51,6 +51,7 @@ _SENTENCES = {
     Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
     Kind.GIVES_WAY: "Sizes and angles of the patterns may give way ({rigidity} {value:.3g}), and do "
     "so by {departure:.1%} of the patterns' size.",
+    Kind.NONNEGATIVE: "{what} cannot be negative.",
     Kind.COULD_BE_NONNEGATIVE: "The data are nowhere negative, but {share:.0%} of the patterns' sum of "
     "squares is: patterns that are not negative either ({nonnegative}) are often found again more surely.",
     Kind.NEGATIVE_DATA: "Patterns are not negative, but the data are in places (down to {least:.3g}), as "
@@ -202,6 +203,12 @@ def _unit(finding: Finding) -> dict[str, Any]:
     return {"unit": " days" if finding.numbers["dated"] else ""}
 
 
+def _bounded(finding: Finding) -> dict[str, Any]:
+    """Which factors, in a sentence."""
+    which = [name for name in ("patterns", "rows") if finding.numbers[name]]
+    return {"what": " and ".join(which).capitalize()}
+
+
 _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.EXPLAINED: _explained,
     Kind.EXPLAINS_NOTHING: _explained,
@@ -214,6 +221,7 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.NO_SOUND_START: _reasons,
     Kind.STARTS: _agreement,
     Kind.FEW_STARTS_AGREE: _agreement,
+    Kind.NONNEGATIVE: _bounded,
     Kind.MISSING: _missing,
     Kind.FEW_ROWS: _few_rows,
     Kind.UNEVEN_TIMES: _unit,
