@@ -44,8 +44,11 @@ def write_sealed(dataset: xr.Dataset, path: Path, encoding: Mapping[Any, Any] | 
     [1.0, 2.0]
     """
     # In memory first: on a full disk HDF5 cannot close its file, and Python crashes when it ends.
-    content = dataset.to_netcdf(engine="h5netcdf", encoding=encoding)
-    with path.open("wb") as file:
+    # The view of it is let go whatever happens: an error would keep it, and newer Pythons crash on that, too.
+    with (
+        memoryview(dataset.to_netcdf(engine="h5netcdf", encoding=encoding)) as content,
+        path.open("wb") as file,
+    ):
         file.write(content)
         file.write(_seal(hashlib.sha256(content).digest()))
 

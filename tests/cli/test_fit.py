@@ -149,3 +149,39 @@ def test_a_fit_that_found_nothing_says_so_by_its_exit_code(table, tmp_path):
     assert not found["converged"]
     assert not np.any(tp.load(out / "model.nc").C_)
     assert pd.read_csv(out / "starts.csv")["fms_to_chosen"].tolist() == [1.0, 1.0]
+
+
+def test_what_gives_way_and_what_cannot_be_negative_is_recorded(table, tmp_path):
+    out = tmp_path / "out"
+    options = ["--rigidity", "1", "--nonnegative", "patterns,rows", "--figures", "none", "--json"]
+    result = run("fit", table, *NAMES, *FAST, *options, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    model = tp.load(out / "model.nc")
+    assert (model.rigidity, model.nonnegative) == (1.0, "both")
+    assert (model.A_ >= 0).all()
+    assert (model.B_ >= 0).all()
+    kinds = {finding["kind"] for finding in json.loads(result.stdout)["findings"]}
+    assert {"gives_way", "nonnegative"} <= kinds
+    assert "rigidity=1.0" in json.loads((out / "log.json").read_text())["model"]
+    page = (out / "report.html").read_text()
+    assert "may give way (--rigidity 1)" in page
+    assert "Patterns and rows cannot be negative." in page
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--rigidity", "1", "--model", "cp"], "--rigidity is for --model tparafac2"),
+        (["--rigidity", "-1"], "--rigidity must be from 0 to"),
+        (
+            ["--nonnegative", "columns"],
+            "--nonnegative must be patterns, rows, or patterns,rows; got 'columns'",
+        ),
+        (["--nonnegative", ""], "--nonnegative must be patterns"),
+    ],
+)
+def test_constraints_that_cannot_be_had(table, tmp_path, options, sentence):
+    result = run("fit", table, *NAMES, *FAST, *options, "--out", tmp_path / "out")
+    assert result.exit_code == ExitCode.SETTINGS
+    assert sentence in " ".join(result.stderr.split())
+    assert not (tmp_path / "out").exists()

@@ -53,7 +53,7 @@ _SENTENCES = {
     "so by {departure:.1%} of the patterns' size.",
     Kind.NONNEGATIVE: "{what} cannot be negative.",
     Kind.COULD_BE_NONNEGATIVE: "The data are nowhere negative, but {share:.0%} of the patterns' sum of "
-    "squares is: patterns that are not negative either ({nonnegative}) are often found again more surely.",
+    "squares is: patterns that are not negative either ({nonnegative}) are parts that cannot cancel.",
     Kind.NEGATIVE_DATA: "Patterns are not negative, but the data are in places (down to {least:.3g}), as "
     "centred data are: what lies below zero is left to negative loadings. Let patterns be negative, too, or "
     "do not centre.",
