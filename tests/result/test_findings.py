@@ -101,10 +101,10 @@ CASES = {
     Kind.NONNEGATIVE: {"terms": Terms(A=(NonNegative(),))},
     Kind.COULD_BE_NONNEGATIVE: {
         "terms": Terms(),
-        "least_entry": 0.0,
+        "negative_share": 0.0,
         "B": np.sin(np.arange(90.0)).reshape(5, 6, 3),
     },
-    Kind.NEGATIVE_DATA: {"terms": Terms(B=(NonNegative(),)), "least_entry": -1.0},
+    Kind.NEGATIVE_DATA: {"terms": Terms(B=(NonNegative(),)), "negative_share": 0.3},
     Kind.UNDETERMINED: {"C": np.where(np.eye(5, 3) > 0, 1e-4, 1.0)},
     Kind.COMPLETE: {},
     Kind.MISSING: {"observed_share": 0.75},

@@ -14,7 +14,7 @@ from tparafac2.data.interface import (
     SparselyStored,
     follows_model,
     is_complete,
-    least_entry,
+    negative_share,
     padded,
     present_columns,
 )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.exact_sums import frobenius_norm
-from tparafac2.data.interface import BatchedFactors, FloatArray, output_array, require_tail
+from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
 
 # Tiles of 2 MB in float64: they stay in cache while all starts use them, and are far below 64 MB.
 _TILE_ENTRIES = 2**18
@@ -111,9 +111,9 @@ class DenseData:
         return frobenius_norm([self._rows_by_rest]) ** 2
 
     @property
-    def least(self) -> float:
-        """The least entry of X / scale."""
-        return float(self.values.min())
+    def negative_share(self) -> float:
+        """Share of the sum of squares that is of negative entries."""
+        return negative_squares(self.values)
 
     def project(
         self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.interface import BatchedFactors, FloatArray, output_array, require_tail
+from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +78,9 @@ class IncompleteData:
         return sum(float(np.nansum(np.square(row, dtype=np.float64))) for row in self.values)
 
     @property
-    def least(self) -> float:
-        """The least observed entry of X / scale."""
-        return float(np.nanmin(self.values))
+    def negative_share(self) -> float:
+        """Share of the sum of squares that is of negative entries."""
+        return negative_squares(self.values)
 
     @cached_property
     def observed_share(self) -> float:

@@ -137,18 +137,25 @@ class SparselyStored(SliceData, Protocol):
         """All slices X_k / scale as sparse tables (I, J); None where they are not that alone."""
 
 
-def least_entry(data: SliceData) -> float | None:
-    """The least observed entry, in the user's units; None where the data cannot tell.
+def negative_share(data: SliceData) -> float | None:
+    """Share of the sum of squares that is of negative entries; None where the data cannot tell.
 
     Examples
     --------
     >>> import numpy as np
     >>> from tparafac2.data import DenseData
-    >>> least_entry(DenseData.from_slices(np.array([[[3.0, 4.0]]])))
-    3.0
+    >>> round(negative_share(DenseData.from_slices(np.array([[[3.0, 4.0]], [[0.0, -5.0]]]))), 12)
+    0.5
     """
-    least = getattr(data, "least", None)
-    return None if least is None else float(least * data.scale)
+    share: float | None = getattr(data, "negative_share", None)
+    return share
+
+
+def negative_squares(values: FloatArray) -> float:
+    """Sum of squares of the negative entries of values (I, ...), row by row; NaN is none."""
+    if not (values < 0).any():
+        return 0.0
+    return sum(float(np.square(row[row < 0], dtype=np.float64).sum()) for row in values)
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from tparafac2.data import exact_sums
 from tparafac2.data.correction import Correction
 from tparafac2.data.exact_sums import frobenius_norm
-from tparafac2.data.interface import BatchedFactors, FloatArray, output_array, require_tail
+from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
 from tparafac2.data.sparse_tables import entries, tidy
 
 # Numbers per row from which on a block's own (I, R) result costs little beside them.
@@ -124,11 +124,11 @@ class SparseData:
         return self._squared_error(np.empty((0, I)), np.empty((0, K, J)))
 
     @property
-    def least(self) -> float | None:
-        """The least entry of X / scale; None where that would take all entries of corrected data."""
-        if self.u is not None:
-            return None
-        return min((float(block.data.min(initial=0.0)) for block in self.blocks), default=0.0)
+    def negative_share(self) -> float | None:
+        """Share of the sum of squares that is of negative entries; None where it would take all entries."""
+        return (
+            None if self.u is not None else sum(negative_squares(block.data[None]) for block in self.blocks)
+        )
 
     def plain_slices(self) -> tuple[Any, ...] | None:
         """Every slice as a sparse table; None where they are joined, corrected or of different widths."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Compressed, FloatArray, Intake, least_entry, lines_through, present_columns
+from tparafac2.data import Compressed, FloatArray, Intake, lines_through, negative_share, present_columns
 from tparafac2.penalties import asks_for, ignore_sign
 from tparafac2.result import Result, Terms, strengths, weak
 from tparafac2.solver import Problem, Run
@@ -60,7 +60,7 @@ def pack(
         undetermined=undetermined,
         present=_present(intake),
         terms=terms,
-        least_entry=least_entry(intake.data),
+        negative_share=negative_share(intake.data),
     )
 
 

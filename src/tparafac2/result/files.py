@@ -41,7 +41,7 @@ _SIMPLE_FIELDS = (
     "feasibility_gaps",
 )
 # Files from before these have the defaults.
-_LATER_FIELDS = ("period", "observed_share", "preparation", "version", "least_entry")
+_LATER_FIELDS = ("period", "observed_share", "preparation", "version", "negative_share")
 _LATER_ARRAYS = {
     "times": ("time",),
     "coverage": ("time", "columns"),

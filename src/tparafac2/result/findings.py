@@ -29,7 +29,7 @@ ALIKE = 0.99
 
 _EVEN = 1e-6
 _NEGATIVE = 0.01
-"""Share of the patterns' sum of squares that is below zero, from which on that is worth a word."""
+"""Share of a sum of squares that is below zero, from which on that is worth a word."""
 
 _ROWS_PER_COMPONENT = 2
 """Fewer rows than this at some time cannot tell the components apart with any certainty."""
@@ -396,19 +396,20 @@ def _constraints(result: Result) -> Iterator[Finding]:
     if result.terms is None or not all(np.isfinite(piece).all() for piece in result.B):
         return
     if (departure := result.departure) is not None:
-        yield Finding(Kind.GIVES_WAY, numbers={"value": result.terms.rigidity, "departure": departure})
+        yield Finding(Kind.GIVES_WAY, numbers={"value": result.terms.rigidity, "share": departure})
     modes = {"patterns": result.terms.B, "rows": result.terms.A}
     bounded = {name: asks_for(terms, "nonnegative") for name, terms in modes.items()}
     if any(bounded.values()):
         yield Finding(Kind.NONNEGATIVE, numbers=bounded)
-    if result.least_entry is None:
+    if result.negative_share is None:
         return
     squares = [(float(np.sum(np.minimum(piece, 0.0) ** 2)), float(np.sum(piece**2))) for piece in result.B]
     negative, total = np.sum(squares, axis=0)
     if bounded["patterns"]:
-        if result.least_entry < 0:
-            yield Finding(Kind.NEGATIVE_DATA, Severity.NOTE, numbers={"least": result.least_entry})
-    elif result.least_entry >= 0 and negative > _NEGATIVE * total:
+        if result.negative_share > _NEGATIVE:
+            numbers = {"share": result.negative_share}
+            yield Finding(Kind.NEGATIVE_DATA, Severity.NOTE, numbers=numbers)
+    elif result.negative_share == 0 and negative > _NEGATIVE * total:
         yield Finding(Kind.COULD_BE_NONNEGATIVE, numbers={"share": negative / total})
 
 

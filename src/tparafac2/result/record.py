@@ -111,8 +111,8 @@ class Result:
         How it was computed. None: not known.
     version : str, optional
         Version of tparafac2 that made the fit.
-    least_entry : float, optional
-        The least observed entry of the data as they were fitted. None: not known.
+    negative_share : float, optional
+        Share of the sum of squares of the data that is of negative entries, 0 to 1. None: not known.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class Result:
     terms: Terms | None = None
     method: Method | None = None
     version: str | None = None
-    least_entry: float | None = None
+    negative_share: float | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)

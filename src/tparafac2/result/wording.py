@@ -50,13 +50,13 @@ _SENTENCES = {
     Kind.CONSTANT: "The model keeps all patterns constant in time; only strengths change.",
     Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
     Kind.GIVES_WAY: "Sizes and angles of the patterns may give way ({rigidity} {value:.3g}), and do "
-    "so by {departure:.1%} of the patterns' size.",
+    "so by {percent} of the patterns' size.",
     Kind.NONNEGATIVE: "{what} cannot be negative.",
-    Kind.COULD_BE_NONNEGATIVE: "The data are nowhere negative, but {share:.0%} of the patterns' sum of "
+    Kind.COULD_BE_NONNEGATIVE: "The data are nowhere negative, but {percent} of the patterns' sum of "
     "squares is: patterns that are not negative either ({nonnegative}) are parts that cannot cancel.",
-    Kind.NEGATIVE_DATA: "Patterns are not negative, but the data are in places (down to {least:.3g}), as "
-    "centred data are: what lies below zero is left to negative loadings. Let patterns be negative, too, or "
-    "do not centre.",
+    Kind.NEGATIVE_DATA: "Patterns are not negative, but {percent} of the data's sum of squares is, as "
+    "that of centred data: what lies below zero is left to negative loadings. Let patterns be "
+    "negative, too, or do not centre.",
     Kind.UNDETERMINED: "Component {component} has almost no strength at {count} of {of} times: its pattern "
     "there is not determined by the data.",
     Kind.COMPLETE: "No entry of the data was missing.",
@@ -203,6 +203,10 @@ def _unit(finding: Finding) -> dict[str, Any]:
     return {"unit": " days" if finding.numbers["dated"] else ""}
 
 
+def _percent(finding: Finding) -> dict[str, Any]:
+    return {"percent": percentage(finding.numbers["share"])}
+
+
 def _bounded(finding: Finding) -> dict[str, Any]:
     """Which factors, in a sentence."""
     which = [name for name in ("patterns", "rows") if finding.numbers[name]]
@@ -221,7 +225,10 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.NO_SOUND_START: _reasons,
     Kind.STARTS: _agreement,
     Kind.FEW_STARTS_AGREE: _agreement,
+    Kind.GIVES_WAY: _percent,
     Kind.NONNEGATIVE: _bounded,
+    Kind.COULD_BE_NONNEGATIVE: _percent,
+    Kind.NEGATIVE_DATA: _percent,
     Kind.MISSING: _missing,
     Kind.FEW_ROWS: _few_rows,
     Kind.UNEVEN_TIMES: _unit,
