@@ -111,6 +111,8 @@ CASES = {
     Kind.UNOBSERVED_TIMES: {"observed_share": 0.8, "coverage": coverage(gone=(0.0, (2, ALL)))},
     Kind.FEW_ROWS: {"observed_share": 0.9, "coverage": coverage(few=(1 / 3, (3, ALL)))},
     Kind.BRIDGED: {"observed_share": 0.9, "coverage": coverage(away=(0.0, (1, 2)))},
+    Kind.WEIGHTED: {"row_weights": np.linspace(0.5, 1.5, 9), "weighting": {"by": "rows", "mean": 2.0}},
+    Kind.UNEVEN_WEIGHTS: {"row_weights": np.array([8.6, *[0.05] * 8])},
     Kind.UNEVEN_TIMES: {"times": np.array([0.0, 1.0, 2.0, 4.0, 5.0])},
     Kind.PERIODIC: {"period": 5.0},
     Kind.RAGGED: {"B": [np.ones((width, 3)) for width in (3, 4, 3, 6, 5)]},

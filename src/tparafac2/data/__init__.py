@@ -17,6 +17,7 @@ from tparafac2.data.interface import (
     negative_share,
     padded,
     present_columns,
+    row_weights,
 )
 from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
@@ -24,6 +25,8 @@ from tparafac2.data.sparse import SparseData
 from tparafac2.data.table import Table
 from tparafac2.data.text import label_text, listed, printable, shortened, shown
 from tparafac2.data.times import Lines, TimeWeights, lines_through, read_times, slice_durations, time_weights
+from tparafac2.data.weighted import EntryWeightedData, RowWeightedData, row_errors
+from tparafac2.data.weights import Weighting
 
 __all__ = [
     "BatchedFactors",

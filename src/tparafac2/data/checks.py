@@ -219,24 +219,45 @@ class ObservedSlices(Sequence[NDArray[Any]]):
         return np.where(self.observed[k], self.slices[k], 0)
 
 
-def aligned_mask(mask: Any, X: Any, labels: Labels) -> Any:
+class WeightedSlices(Sequence[NDArray[Any]]):
+    """Slices times the roots of weights, made one at a time.
+
+    Examples
+    --------
+    >>> WeightedSlices([np.array([[1.0, 3.0]])], [np.array([[2.0, 0.0]])])[0].tolist()
+    [[2.0, 0.0]]
+    """
+
+    def __init__(self, slices: Sequence[NDArray[Any]], roots: Sequence[NDArray[Any]]) -> None:
+        self.slices, self.roots = slices, roots
+
+    def __len__(self) -> int:
+        return len(self.slices)
+
+    def __getitem__(self, k: Any) -> Any:
+        return np.multiply(self.slices[k], self.roots[k], dtype=np.float64)
+
+
+def aligned_mask(mask: Any, X: Any, labels: Labels, what: str = "mask") -> Any:
     """A mask in the order of labelled data, by its own labels if it has any; others as they are."""
     is_listed = isinstance(mask, list | tuple) or (isinstance(mask, np.ndarray) and mask.ndim > 0)
     if is_listed:
-        return _mask_of_tables(list(mask), X)
+        return _mask_of_tables(list(mask), X, what)
     if not (hasattr(mask, "dims") and hasattr(mask, "coords")):
         return mask
     if not hasattr(X, "dims"):
         raise ValueError(
-            "mask has labels, but X has none, or is no xarray.DataArray: give both as such, or "
-            "mask.values, in the order of X."
+            f"{what} has labels, but X has none, or is no xarray.DataArray: give both as such, or "
+            f"{what}.values, in the order of X."
         )
     if set(mask.dims) != set(X.dims):
-        raise ValueError(f"mask has the dimensions {mask.dims}, but X has {X.dims}: give the same.")
+        raise ValueError(f"{what} has the dimensions {mask.dims}, but X has {X.dims}: give the same.")
     for dim in X.dims:
         both = dim in mask.coords and dim in X.coords
         if both and not np.array_equal(mask.coords[dim].values, X.coords[dim].values):
-            raise ValueError(f"mask and X differ in the labels of {dim!r}: align it, mask.reindex_like(X).")
+            raise ValueError(
+                f"{what} and X differ in the labels of {dim!r}: align it, {what}.reindex_like(X)."
+            )
     return mask.transpose(*(labels.names[mode] for mode in ("time", "rows", "columns"))).values
 
 
@@ -267,14 +288,14 @@ def require_observed(observed: Mask, labels: Labels) -> None:
             )
 
 
-def _mask_of_tables(mask: list[Any], X: Any) -> list[Any]:
-    labelled = as_frames(mask, "mask of slice")
+def _mask_of_tables(mask: list[Any], X: Any, what: str) -> list[Any]:
+    labelled = as_frames(mask, f"{what} of slice")
     frames = as_frames(X) if isinstance(X, list | tuple) else None
     if frames is not None and len(mask) == len(frames):
-        return align_mask(mask, frames)
+        return align_mask(mask, frames, what)
     if frames is None and labelled is not None and any(map(has_labels, labelled)):
         raise ValueError(
-            "mask has labels, but X has none, or is no list of DataFrames: give both as such, or both as "
+            f"{what} has labels, but X has none, or is no list of DataFrames: give both as such, or both as "
             "arrays."
         )
     return mask

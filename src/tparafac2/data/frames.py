@@ -88,7 +88,7 @@ def align(frames: Sequence[Any]) -> Aligned:
     return Aligned(slices, *(None if index is None else _label_array(index) for index in (rows, columns)))
 
 
-def align_mask(mask: Sequence[Any], frames: Sequence[Any]) -> list[Any]:
+def align_mask(mask: Sequence[Any], frames: Sequence[Any], what: str = "mask") -> list[Any]:
     """Put a mask, one table for each frame, in the order in which `align` puts these.
 
     Parameters
@@ -96,6 +96,8 @@ def align_mask(mask: Sequence[Any], frames: Sequence[Any]) -> list[Any]:
     mask : sequence of DataFrames or arrays
         An array is in the order of its frame.
     frames : sequence of DataFrames, as given to `align`
+    what : str
+        What it is called in a sentence.
     """
     import pandas as pd
 
@@ -108,7 +110,7 @@ def align_mask(mask: Sequence[Any], frames: Sequence[Any]) -> list[Any]:
                 return list(mask)  # to be refused for its shape
             table = pd.DataFrame(np.asarray(piece), index=frame.index, columns=frame.columns)
         for axis in _AXES:
-            _require_same(getattr(table, axis), getattr(frame, axis), axis, k)
+            _require_same(getattr(table, axis), getattr(frame, axis), axis, (what, k))
         ordered.append(_in_order(table, rows, columns).to_numpy())
     return ordered
 
@@ -190,11 +192,12 @@ def _not_shared(indexes: Sequence[Any], axis: Axis) -> str:
     )
 
 
-def _require_same(index: Any, expected: Any, axis: Axis, k: int) -> None:
+def _require_same(index: Any, expected: Any, axis: Axis, piece: tuple[str, int]) -> None:
     if not _are_same(expected, index):
+        what, k = piece
         raise ValueError(
-            f"mask and X differ in the {_AXES[axis]} labels of slice {k}: align it, "
-            f"mask[{k}].reindex({axis}=X[{k}].{axis}), or give arrays of True and False."
+            f"{what} and X differ in the {_AXES[axis]} labels of slice {k}: align it, "
+            f"{what}[{k}].reindex({axis}=X[{k}].{axis}), or give arrays."
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.checks import (
     ObservedSlices,
+    WeightedSlices,
     aligned_mask,
     missing_entries,
     require_finite_entries,
@@ -23,12 +25,14 @@ from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
 from tparafac2.data.frames import align, annotated_advice, as_frames, is_frame, long_table, slices_by_time
 from tparafac2.data.incomplete import FilledData, ObservedData
-from tparafac2.data.interface import SliceData
+from tparafac2.data.interface import FloatArray, SliceData
 from tparafac2.data.labels import Labels, dated_dims, labels_of, resolve_dims
 from tparafac2.data.memory import require_memory
 from tparafac2.data.sparse import SparseData, tidy_slices
 from tparafac2.data.table import Table
 from tparafac2.data.times import read_times, times_of_one_kind
+from tparafac2.data.weighted import EntryWeightedData, RowWeightedData
+from tparafac2.data.weights import Weighting, Weights, read_weights, require_some_size
 from tparafac2.errors import InvalidValue
 from tparafac2.words import Setting
 
@@ -54,6 +58,8 @@ class Intake(NamedTuple):
         Which of the user's slices the data hold, in this order.
     coverage : ndarray (K, J), optional
         Share of the rows that was observed, for every time and column; None if nothing is missing.
+    weighting : Weighting, optional
+        How much rows count; None if all count the same.
 
     Examples
     --------
@@ -68,6 +74,7 @@ class Intake(NamedTuple):
     times: NDArray[np.float64] | None
     order: tuple[int, ...]
     coverage: NDArray[np.float64] | None = None
+    weighting: Weighting | None = None
 
     @property
     def n_times(self) -> int:
@@ -87,6 +94,7 @@ class _Request(NamedTuple):
     times: Any
     exact: bool
     bridge: bool
+    weights: Any
 
 
 class _Read(NamedTuple):
@@ -105,6 +113,7 @@ def take_in(
     times: Any = None,
     exact: bool = True,
     bridge: bool = True,
+    weights: Any = None,
 ) -> Intake:
     """Turn the user's data into what the solver works on; X itself is never changed.
 
@@ -127,6 +136,8 @@ def take_in(
         Whether missing entries are left out of every sum, or filled in by the model (EM).
     bridge : bool
         Whether a column that was not observed at some time is thought to have been there all the same.
+    weights : sequence of I numbers, mapping or Series by row label, or like X, optional
+        How much each row, or each entry, counts. They are divided by their mean over what was observed.
 
     Returns
     -------
@@ -148,10 +159,11 @@ def take_in(
     >>> data.shape, data.widths
     ((2, 3, 5), (4, 5))
     """
-    request = _Request(dims, dtype, mask, times, exact, bridge)
+    request = _Request(dims, dtype, mask, times, exact, bridge, weights)
     held_type = _float_type(dtype)
     keys = None
     if isinstance(X, dict):
+        weights = [weights[key] for key in X] if _is_by_time(weights, X) else weights
         X, mask, keys = slices_by_time(X, mask)
     elif is_frame(X) and dims is None:
         X = long_table(X)
@@ -164,6 +176,7 @@ def take_in(
     else:
         slices, labels, given, present = _read(X, dims)
     mask = aligned_mask(mask, X, labels)
+    counts = _read_counts(weights, X, slices, labels)
     if keys is not None and times is None:
         labels = replace(labels, time=keys)
     when = read_times(times, labels.time, len(slices))
@@ -179,22 +192,63 @@ def take_in(
         correction = None
         if isinstance(X, Table) and X.correction is not None:
             correction = X.correction.reordered(order)
+        if counts.entries is not None:
+            raise ValueError(
+                "weights of entries were given with sparse data, of which every zero would need one: give "
+                "one for each row, or dense input, .toarray()."
+            )
+        if counts.rows is not None:
+            roots = np.sqrt(counts.rows / counts.rows.mean())
+            correction = (correction or Correction()).divided(1.0 / roots, "rows")
         data: SliceData = _read_sparse([slices[k] for k in order], held_type, correction)
-        return Intake(data, labels, when, tuple(order))
+        return _weighted(Intake(data, labels, when, tuple(order)), counts)
     # Before a look at the entries, which may be more than there is room for: X may be on disk, or broadcast.
     size = len(slices) * len(slices[0]) * max(piece.shape[1] for piece in slices)
     require_memory(size * held_type.itemsize, "The working copy of X")
     hidden = missing_entries(slices, given or slices, mask)
-    if hidden is not None:
-        return _take_incomplete(_Read(slices, labels, hidden, present), when, request)
+    if hidden is not None or counts.entries is not None:
+        hidden = hidden or [np.broadcast_to(np.False_, piece.shape) for piece in slices]
+        return _take_incomplete(
+            _Read(slices, labels, hidden, present), when, request._replace(weights=counts)
+        )
+    if counts.rows is not None:
+        roots = np.sqrt(counts.rows / counts.rows.mean())[:, None]
+        slices = WeightedSlices(slices, [np.broadcast_to(roots, piece.shape) for piece in slices])
     data = DenseData.from_slices([slices[k] for k in order], scale=usable_norm(slices), dtype=held_type)
     labels.check(data.shape)
-    return Intake(data, labels, when, tuple(order))
+    return _weighted(Intake(data, labels, when, tuple(order)), counts)
+
+
+def _is_by_time(weights: Any, X: Mapping[Any, Any]) -> bool:
+    """Whether these are tables of weights by time, and not numbers by row label."""
+    if not isinstance(weights, dict) or set(weights) != set(X):
+        return False
+    return not any(isinstance(one, Real) for one in weights.values())
+
+
+def _read_counts(weights: Any, X: object, slices: Sequence[Any], labels: Labels) -> Weights:
+    if weights is None:
+        return Weights()
+    labelled = hasattr(weights, "dims") and weights.ndim == 3
+    if labelled or (isinstance(weights, list | tuple) and any(hasattr(one, "shape") for one in weights)):
+        weights = aligned_mask(weights, X, labels, "weights")
+    return read_weights(weights, [piece.shape for piece in slices], labels)
+
+
+def _weighted(intake: Intake, weights: Weights) -> Intake:
+    """Complete data, whose rows were multiplied by the roots of their weights."""
+    if weights.rows is None:
+        return intake
+    mean = float(weights.rows.mean())
+    rows = weights.rows / mean
+    return intake._replace(data=RowWeightedData(intake.data, rows), weighting=Weighting(rows, mean, "rows"))
 
 
 def _take_made(X: SliceData, request: _Request) -> Intake:
     """Data in the form that the solver asks for already: sparse and corrected, or of the user's own kind."""
     kind = type(X).__name__
+    if request.weights is not None:
+        raise ValueError(f"weights are not for {kind}: give the slices themselves, and their weights.")
     if request.dims is not None or request.mask is not None:
         raise ValueError(f"dims and mask are not for {kind}, which has neither labels nor a mask.")
     require_ordinary(X.scale)
@@ -210,8 +264,8 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
     widths = {piece.shape[1] for piece in read.slices}
     if len(widths) > 1:
         raise ValueError(
-            f"the slices have between {min(widths)} and {max(widths)} columns, and entries are missing: give "
-            "all slices the same columns, NaN where a column is missing."
+            f"the slices have between {min(widths)} and {max(widths)} columns, and entries are missing or "
+            "have weights: give all slices the same columns, NaN where a column is missing."
         )
     held_type = _float_type(request.dtype)
     K, (I, J) = len(read.slices), read.slices[0].shape
@@ -221,6 +275,9 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
     )
     observed = np.stack([np.asarray(hidden) for hidden in read.given])
     np.logical_not(observed, out=observed)
+    if request.weights.entries is not None:
+        for seen, counts in zip(observed, request.weights.entries):
+            seen &= counts > 0
     read.labels.check((K, I, J))
     require_observed(observed, read.labels)
     clock = np.arange(K, dtype=np.float64) if times is None else times
@@ -228,7 +285,9 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
     if len(order) < K and times is None:
         times = clock
     kept = ObservedSlices([read.slices[k] for k in order], [observed[k] for k in order])
-    scale = usable_norm(kept)
+    weights, weighting = _entry_weights(request.weights, observed, order, held_type)
+    roots = None if weights is None else list(np.sqrt(weights.swapaxes(0, 1)))
+    scale = usable_norm(kept if roots is None else WeightedSlices(kept, roots))
     values = np.full((I, len(order), J), np.nan, dtype=held_type)
     for k, (piece, seen) in enumerate(zip(kept.slices, kept.observed)):
         # Dividing in float64 before rounding to dtype keeps 1e150 from overflowing in float32.
@@ -240,8 +299,30 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
         raise InvalidValue(
             "columns that enter and leave need ", Setting("missing", "exact"), ": EM would fill them in."
         )
-    data = kind(values, scale, None if present is None else present[list(order)])
-    return Intake(data, read.labels, times, order, observed.mean(axis=1))
+    there = None if present is None else present[list(order)]
+    data = kind(values, scale, there) if weights is None else EntryWeightedData(values, scale, there, weights)
+    coverage = None if observed.all() else observed.mean(axis=1)
+    return Intake(data, read.labels, times, order, coverage, weighting)
+
+
+def _entry_weights(
+    given: Weights, observed: NDArray[np.bool_], order: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[FloatArray | None, Weighting | None]:
+    """Weights (I, K, J) of mean one over what was observed, 0 elsewhere, in the order of time."""
+    if given.rows is None and given.entries is None:
+        return None, None
+    seen = observed[list(order)].swapaxes(0, 1)
+    weights = np.empty(seen.shape)
+    for k, place in enumerate(order):
+        weights[:, k] = given.rows[:, None] if given.entries is None else given.entries[place]  # type: ignore[index]
+    weights[~seen] = 0.0
+    count = np.count_nonzero(seen, axis=(1, 2))
+    sums = weights.sum(axis=(1, 2))
+    mean = float(sums.sum() / count.sum())
+    require_some_size(float(weights[seen].min()), mean)
+    weights /= mean
+    by = "entries" if given.rows is None else "rows"
+    return weights.astype(dtype, copy=False), Weighting(sums / count / mean, mean, by)
 
 
 def _plain_times(times: Any) -> NDArray[Any]:

@@ -50,6 +50,8 @@ class SliceData(Protocol):
         Which columns there are at each time; the share of the rows that was observed.
     ``first_guess()``
         Complete data to begin with, where entries are missing.
+    ``row_weights`` ((I,))
+        How much each row counts, where that differs: the products and errors are by weight.
     ``values``, ``with_values``
         Complete data, held as one dense array: see `Compressible`.
 
@@ -192,6 +194,12 @@ def present_columns(data: SliceData) -> NDArray[np.bool_] | None:
     """Which columns there are at each time, (K, J); None for all."""
     present: NDArray[np.bool_] | None = getattr(data, "present", None)
     return present
+
+
+def row_weights(data: SliceData) -> NDArray[np.float64] | None:
+    """How much each row of complete data counts, (I,); None where all count the same."""
+    weights: NDArray[np.float64] | None = getattr(data, "row_weights", None)
+    return weights
 
 
 def require_tail(name: str, array: FloatArray, tail: tuple[int, ...]) -> None:

@@ -5,9 +5,11 @@ from tparafac2.fitting.checks import (
     check_common,
     check_jobs,
     check_rank,
+    check_weights,
     count_jobs,
     require_even_widths,
     require_slices,
 )
-from tparafac2.fitting.one_fit import ConvergenceWarning, FitPlan, fit
+from tparafac2.fitting.one_fit import ConvergenceWarning, FitPlan, fit, warn_if_unsound
 from tparafac2.fitting.terms import DEFAULT_SMOOTHNESS, on_their_clock, require_weight, resolve, weights
+from tparafac2.fitting.weighing import fit_by_residuals

@@ -10,7 +10,7 @@ import numpy as np
 
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.penalties import missing_attributes
-from tparafac2.words import Argument
+from tparafac2.words import Argument, Setting
 
 _LONGEST = 160
 _MOST_RIGID = 1e9  # beyond it, rounding makes more of a difference than giving way does
@@ -47,6 +47,29 @@ def check_common(given: Mapping[str, Any]) -> None:
     check_jobs(given["n_jobs"])
     for name in ("penalties_a", "penalties_b", "penalties_c"):
         require_penalties(name, given[name])
+
+
+def check_weights(weights: Any, given: Mapping[str, Any]) -> None:
+    """Refuse weights where they could not be kept to exactly, and words that mean none."""
+    if isinstance(weights, str) and weights != "rows":
+        raise InvalidValue(
+            Argument("weights"),
+            f" must be 'rows', one number for each row, or one for each entry; got {told(weights)}.",
+            received=weights,
+        )
+    for name, other, why in (
+        ("missing", "em", "fills in entries as if all counted the same"),
+        ("algorithm", "paper", "knows no weights"),
+    ):
+        if given[name] == other:
+            raise InvalidValue(
+                Argument("weights"),
+                " cannot be kept to with ",
+                Setting(name, other),
+                f", which {why}: leave ",
+                Argument(name),
+                f" at {'auto' if name == 'missing' else 'fast'!r}.",
+            )
 
 
 def require_rigidity(value: Any) -> None:

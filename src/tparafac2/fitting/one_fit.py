@@ -138,9 +138,7 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     choice = choose(runs, settings, fixed_strengths=terms.fixed_strengths)
     method = _method(plan, settings, data, compressed, len(runs))
     about = {**about, "period": plan.period, "method": method, "version": __version__}
-    result = pack(intake, terms, problem, compressed, runs[choice.chosen], choice, about)
-    _warn(result)
-    return result
+    return pack(intake, terms, problem, compressed, runs[choice.chosen], choice, about)
 
 
 def follow(
@@ -251,8 +249,8 @@ def _compressible(terms: Terms) -> dict[str, bool]:
 def _compress(data: SliceData, terms: Terms, plan: FitPlan) -> Compressed:
     if plan.compress is True and not is_complete(data):
         raise ValueError(
-            "compress=True is not possible with missing entries: every entry would depend on all of its row. "
-            "Leave it at 'auto', which compresses where that is possible."
+            "compress=True is not possible with missing entries or weights of entries: every entry would "
+            "depend on all of its row. Leave it at 'auto', which compresses where that is possible."
         )
     if not plan.compress:
         return Compressed(data)
@@ -296,10 +294,10 @@ def _method(
     )
 
 
-def _warn(result: Result) -> None:
-    """Warn where the chosen run is not sound; the user's own interruption needs no warning."""
+def warn_if_unsound(result: Result) -> None:
+    """Warn the caller's caller where the chosen run is not sound; an interruption needs no warning."""
     kinds = {finding.kind for finding in result.findings}
     if Kind.NO_SOUND_START in kinds:
         told = {Kind.NO_SOUND_START, Kind.DEGENERATE, *ENDINGS.values()} - {Kind.CONVERGED}
         why = [finding for finding in result.findings if finding.kind in told]
-        warnings.warn(ConvergenceWarning(why), stacklevel=4)
+        warnings.warn(ConvergenceWarning(why), stacklevel=3)

@@ -61,7 +61,15 @@ def pack(
         present=_present(intake),
         terms=terms,
         negative_share=negative_share(intake.data),
+        **_weighting(intake),
     )
+
+
+def _weighting(intake: Intake) -> dict[str, Any]:
+    if intake.weighting is None:
+        return {}
+    rows, mean, by = intake.weighting
+    return {"row_weights": rows, "weighting": {"by": by, "mean": mean}}
 
 
 def _factors(

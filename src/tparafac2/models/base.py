@@ -16,12 +16,15 @@ from tparafac2.fitting import (
     Size,
     check_common,
     check_rank,
+    check_weights,
     fit,
+    fit_by_residuals,
     on_their_clock,
     require_even_widths,
     require_slices,
     require_weight,
     resolve,
+    warn_if_unsound,
     weights,
 )
 from tparafac2.penalties import NonNegative, Penalty, asks_for
@@ -164,6 +167,7 @@ class Decomposition(Estimator):
         dims: Mapping[str, Hashable] | None = None,
         mask: Any = None,
         times: Any = None,
+        weights: Any = None,
     ) -> Self:
         """Fit the model to data.
 
@@ -185,30 +189,52 @@ by time, xarray.DataArray, Table, or Prepared
         times : sequence of numbers or dates, or "even", optional
             When each slice was taken: smoothness weighs changes by the inverse of the gap in time. The labels
             of X if these are numbers or dates; "even" takes no notice of them. Any order will do.
+        weights : sequence of I numbers, mapping or Series by row label, array (K, I, J) or list of K \
+arrays, or "rows", optional
+            How much each row, or each entry, counts: what is minimised is then the sum of w (x - model)^2
+            plus the terms. For exposures, sample sizes, or one over the variance of the noise. An entry of
+            weight 0 is missing. Only their ratios matter: they are divided by their mean over what was
+            observed. The norm ||X||, to which `smoothness` relates, and the explained variance are sums by
+            weight, too; `observed_share_` and `coverage_` count entries above 0.
+            "rows" estimates a weight for each row from the fit itself: one over its mean squared residual
+            (by its leverage, and not below a tenth of the median), in four rounds before the fit proper, so
+            that noisy rows count less. The weights of the rows are then in ``result_.row_weights``.
 
         Returns
         -------
         self
         """
         asked = self._asked()
+        if weights is not None:
+            check_weights(weights, self.get_params())
         preparation = None
         X = as_prepared(X)
         if isinstance(X, Prepared):
             X, preparation = X.data, X.as_dict()
-        intake = take_in(
-            X,
-            dims=dims,
-            dtype=self.dtype,
-            mask=mask,
-            times=times,
-            exact=self._exact(),
-            bridge=bool(self.bridge),
-        )
-        self._check_size(Size(intake.data.shape, intake.data.widths))
-        plan = self._plan()
-        path = [on_their_clock(terms, intake, plan.period) for terms in self._path(asked, intake)]
         about = {"model": type(self).__name__, "parameters": self.get_params(), "preparation": preparation}
-        self._take(fit(intake, path, plan, about))
+
+        def take(counts: Any) -> Intake:
+            intake = take_in(
+                X,
+                dims=dims,
+                dtype=self.dtype,
+                mask=mask,
+                times=times,
+                exact=counts is not None or self._exact(),
+                bridge=bool(self.bridge),
+                weights=counts,
+            )
+            self._check_size(Size(intake.data.shape, intake.data.widths))
+            return intake
+
+        def run(intake: Intake, plan: FitPlan) -> Result:
+            path = [on_their_clock(terms, intake, plan.period) for terms in self._path(asked, intake)]
+            return fit(intake, path, plan, about)
+
+        plan = self._plan()
+        by_residuals = isinstance(weights, str)
+        self._take(fit_by_residuals(take, run, plan) if by_residuals else run(take(weights), plan))
+        warn_if_unsound(self.result_)
         return self
 
     def check_settings(self, shape: tuple[int, int, int] | None = None) -> None:
@@ -327,19 +353,27 @@ by time, xarray.DataArray, Table, or Prepared
         """
         return self.result_.fitted_values()  # type: ignore[return-value]
 
-    def evaluate(self, X: Any, *, mask: Any = None, dims: Mapping[str, Hashable] | None = None) -> Evaluation:
+    def evaluate(
+        self,
+        X: Any,
+        *,
+        mask: Any = None,
+        dims: Mapping[str, Hashable] | None = None,
+        weights: Any = None,
+    ) -> Evaluation:
         """Objective, explained variance and violations once more, from the factors and the data alone.
 
         Parameters
         ----------
-        X, mask, dims
-            As in `fit`: the data of the fit, to check it, or others of the same shape.
+        X, mask, dims, weights
+            As in `fit`: the data of the fit, to check it, or others of the same shape. Without weights, those
+            that the fit had for the rows.
 
         Returns
         -------
         Evaluation
         """
-        return self.result_.evaluate(X, mask=mask, dims=dims)
+        return self.result_.evaluate(X, mask=mask, dims=dims, weights=weights)
 
     def patterns_at(self, t: Any) -> "xr.DataArray":
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""

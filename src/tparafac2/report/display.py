@@ -25,6 +25,7 @@ from tparafac2.result import (
     static,
     timeline,
     vanished,
+    what_is_explained,
 )
 from tparafac2.words import PYTHON, Words
 
@@ -258,7 +259,7 @@ def _fact(kind: Kind, findings: Sequence[Finding], words: Words) -> Fact:
     figure = figure.format(**numbers, count=len(findings), percent=percent)
     text = " ".join(sentence(one, words) for one in findings) + _HERE.get(kind, "")
     if kind is Kind.EXPLAINED:
-        what = "data" if numbers["observed_share"] == 1 else "observed data"
+        what = what_is_explained(findings[0])
         components = counted(numbers["components"], "component")
         text = f"of the variation in the {what} (its sum of squares) is explained by {components}."
     elif text.casefold().startswith(figure.casefold()):  # it then goes on from there: no number is told twice

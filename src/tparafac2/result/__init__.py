@@ -19,7 +19,7 @@ from tparafac2.result.parameters import GIVEN_FACTORS
 from tparafac2.result.record import NormalisedFactors, Result
 from tparafac2.result.summary import size_text
 from tparafac2.result.terms import LostTerm, Method, Terms
-from tparafac2.result.wording import counted, notes, percentage, sentence
+from tparafac2.result.wording import counted, notes, percentage, sentence, what_is_explained
 
 __all__ = [
     "Clock",

@@ -63,14 +63,16 @@ def to_dataset(result: Result) -> xr.Dataset:
         variables["undetermined"] = ((time, "component"), result.undetermined)
     if result.times is not None:
         coordinates["time_value"] = (time, result.times)
+    if result.row_weights is not None:
+        coordinates["row_weight"] = (rows, result.row_weights)
     coordinates["component"] = np.arange(1, result.rank + 1)
     return xr.Dataset(variables, coordinates, _attributes(result))
 
 
 def dimensions(result: Result) -> dict[Mode, str]:
     """Name the dimensions of the data set."""
-    fixed = {*_VARIABLES, "time_value", "component", "trace_row", "start", *_table_variables(result)}
-    return free_names(result.labels, fixed)
+    fixed = {"time_value", "row_weight", "component", "trace_row", "start"}
+    return free_names(result.labels, {*_VARIABLES, *fixed, *_table_variables(result)})
 
 
 def free_names(labels: Labels, taken: Collection[str]) -> dict[Mode, str]:

@@ -29,7 +29,7 @@ class Evaluation(NamedTuple):
     explained_variance : float
         1 - squared_error / ||X||^2.
     squared_error : float
-        Sum of squared differences, over what was observed.
+        Sum of squared differences, over what was observed, and by weight where there are weights.
     constraint_violations : dict or None
         For "A", "B" and "C", by constraint: how far the factor is from it, relative to its size. None where
         the constraints are not known.
@@ -46,7 +46,14 @@ class Evaluation(NamedTuple):
     constraint_violations: dict[str, dict[str, float]] | None
 
 
-def evaluate(result: Result, X: Any, *, mask: Any, dims: Mapping[str, Hashable] | None) -> Evaluation:
+def evaluate(
+    result: Result,
+    X: Any,
+    *,
+    mask: Any = None,
+    dims: Mapping[str, Hashable] | None = None,
+    weights: Any = None,
+) -> Evaluation:
     """Evaluate the factors of a result on data; see `Result.evaluate`.
 
     Examples
@@ -54,11 +61,12 @@ def evaluate(result: Result, X: Any, *, mask: Any, dims: Mapping[str, Hashable] 
     >>> import tparafac2 as tp
     >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=24).X
     >>> result = tp.CP(rank=2, n_starts=2, random_state=0).fit(X).result_
-    >>> bool(abs(evaluate(result, X, mask=None, dims=None).objective / result.objective - 1) < 1e-9)
+    >>> bool(abs(evaluate(result, X).objective / result.objective - 1) < 1e-9)
     True
     """
     # When slices were taken matters to the terms alone, and these remember it.
-    intake = take_in(_as_prepared(result, X), dims=dims, mask=mask, times="even")
+    weights = _own_weights(result) if weights is None else weights
+    intake = take_in(_as_prepared(result, X), dims=dims, mask=mask, times="even", weights=weights)
     _require_data_of(result, intake)
     data, seen = intake.data, list(intake.order)
     share = _relative_error(data, result.A, (padded(result.B, fill=0.0) * result.C[:, None, :])[seen])
@@ -111,12 +119,23 @@ def nearest_turning(result: Result) -> Turning | None:
     return Turning(delta, math.sqrt(distance / max(float(np.einsum("k,kjr->", weights, B**2)), 1e-300)))
 
 
+def _own_weights(result: Result) -> NDArray[np.float64] | None:
+    """The weights that the fit had, if they were those of rows."""
+    if result.weighting is not None and result.weighting["by"] == "entries":
+        raise ValueError(
+            "the model was fitted with a weight for each entry, which results do not keep: give them once "
+            "more, weights=..., or one for each row to evaluate by other weights."
+        )
+    return result.row_weights
+
+
 def _relative_error(data: SliceData, A: NDArray[Any], W: NDArray[Any]) -> float:
-    """Sum over k of ||X_k - A W_k'||^2, over what was observed, divided by ||X||^2."""
+    """Sum over k of ||X_k - A W_k'||^2, over what was observed and by weight, divided by ||X||^2."""
     A = A / data.scale
     if hasattr(data, "values"):  # (I, K, J), NaN where missing
+        counts = getattr(data, "weights", np.ones((1, data.shape[0], 1)))
         return sum(
-            float(np.nansum(np.square(data.values[:, k] - A @ W[k].T, dtype=np.float64)))
+            float(np.nansum(counts[:, k] * np.square(data.values[:, k] - A @ W[k].T, dtype=np.float64)))
             for k in range(data.shape[0])
         )
     return float(data.residual_sse(A.T[None], W.transpose(2, 0, 1)[None])[0])

@@ -41,12 +41,13 @@ _SIMPLE_FIELDS = (
     "feasibility_gaps",
 )
 # Files from before these have the defaults.
-_LATER_FIELDS = ("period", "observed_share", "preparation", "version", "negative_share")
+_LATER_FIELDS = ("period", "observed_share", "preparation", "version", "negative_share", "weighting")
 _LATER_ARRAYS = {
     "times": ("time",),
     "coverage": ("time", "columns"),
     "undetermined": ("time", "component"),
     "present": ("time", "columns"),
+    "row_weights": ("rows",),
 }
 _RECORDS: dict[str, type[Terms | Method]] = {"terms": Terms, "method": Method}
 

@@ -31,6 +31,9 @@ _EVEN = 1e-6
 _NEGATIVE = 0.01
 """Share of a sum of squares that is below zero, from which on that is worth a word."""
 
+_FEW_ROWS, _MOST_WEIGHT = 0.1, 0.9
+"""Where so few rows have so much of the weight, the others hardly matter."""
+
 _ROWS_PER_COMPONENT = 2
 """Fewer rows than this at some time cannot tell the components apart with any certainty."""
 
@@ -76,6 +79,8 @@ class Kind(StrEnum):
     UNOBSERVED_TIMES = "unobserved_times"
     FEW_ROWS = "few_rows"
     BRIDGED = "bridged"
+    WEIGHTED = "weighted"
+    UNEVEN_WEIGHTS = "uneven_weights"
     UNEVEN_TIMES = "uneven_times"
     PERIODIC = "periodic"
     RAGGED = "ragged"
@@ -148,7 +153,7 @@ def find(result: Result) -> tuple[Finding, ...]:
     ['explained', 'converged', 'static', 'complete']
     """
     seen = _Seen(result)
-    parts = (_explained, _ending, _starts, _components, _observed, _time)
+    parts = (_explained, _ending, _starts, _components, _observed, _weighted, _time)
     return tuple(finding for part in parts for finding in part(seen))
 
 
@@ -294,6 +299,8 @@ def _explained(seen: _Seen) -> Iterator[Finding]:
     result = seen.result
     share = result.explained_variance
     numbers = {"share": share, "components": result.rank, "observed_share": result.observed_share}
+    if result.row_weights is not None:
+        numbers["weighted"] = True
     if share > 0 and math.isfinite(share):
         yield Finding(Kind.EXPLAINED, numbers=numbers)
     else:
@@ -442,6 +449,20 @@ def _observed(seen: _Seen) -> Iterator[Finding]:
     if bridged.any():
         numbers = {"columns": int(bridged.any(axis=0).sum()), "pairs": int(bridged.sum())}
         yield Finding(Kind.BRIDGED, Severity.WARNING, times=seen.times(bridged.any(axis=1)), numbers=numbers)
+
+
+def _weighted(seen: _Seen) -> Iterator[Finding]:
+    weights = seen.result.row_weights
+    if weights is None:
+        return
+    by = (seen.result.weighting or {}).get("by", "rows")
+    numbers = {"least": float(weights.min()), "most": float(weights.max())}
+    yield Finding(Kind.WEIGHTED, numbers={"by": by, **numbers})
+    largest = np.sort(weights)[::-1][: max(1, int(_FEW_ROWS * len(weights)))]
+    share = float(largest.sum() / max(weights.sum(), 1e-300))
+    if share > _MOST_WEIGHT and len(largest) < len(weights):
+        numbers = {"rows": len(largest), "of": len(weights), "share": share}
+        yield Finding(Kind.UNEVEN_WEIGHTS, Severity.NOTE, numbers=numbers)
 
 
 def _time(seen: _Seen) -> Iterator[Finding]:

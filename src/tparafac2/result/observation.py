@@ -87,11 +87,14 @@ def settled(given: Mapping[str, Any], shape: tuple[int, int, int], rank: int) ->
 
     Examples
     --------
-    >>> fields = dict.fromkeys(("times", "coverage", "undetermined", "present"))
+    >>> fields = dict.fromkeys(("times", "coverage", "undetermined", "present", "row_weights"))
     >>> settled(fields | {"times": [0, 2], "period": 24, "observed_share": 1}, (2, 5, 4), 3)["times"]
     array([0., 2.])
     """
-    K, _, J = shape
+    K, I, J = shape
+    weights = _array("row_weights", given, (I,), "(rows)")
+    if weights is not None and not ((weights >= 0) & np.isfinite(weights)).all():
+        raise ValueError("row_weights must be finite and not negative; got others.")
     times = _array("times", given, (K,), "(for dates: days since 1970-01-01)")
     if times is not None and not np.isfinite(times).all():
         raise ValueError(f"times must be finite numbers; got {times[~np.isfinite(times)][0]}.")
@@ -111,6 +114,7 @@ def settled(given: Mapping[str, Any], shape: tuple[int, int, int], rank: int) ->
         "observed_share": share,
         "coverage": coverage,
         "undetermined": undetermined,
+        "row_weights": weights,
         "present": _array("present", given, (K, J), "(times x columns)", flags=True),
     }
 

@@ -113,6 +113,13 @@ class Result:
         Version of tparafac2 that made the fit.
     negative_share : float, optional
         Share of the sum of squares of the data that is of negative entries, 0 to 1. None: not known.
+    row_weights : ndarray (I,), optional
+        How much each row counted, or the entries of it in the mean, where observed entries count 1 in the
+        mean. Objective, squared error, explained variance and the norm ||X|| are sums by weight. None: all
+        counted the same.
+    weighting : mapping, optional
+        How the weights came about: `by` is "rows", "entries" or "residuals" (estimated, see `fit`), and
+        `mean` what was given was divided by.
 
     Examples
     --------
@@ -150,6 +157,8 @@ class Result:
     method: Method | None = None
     version: str | None = None
     negative_share: float | None = None
+    row_weights: NDArray[np.float64] | None = None
+    weighting: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -282,15 +291,23 @@ class Result:
 
         return violations_of(self)
 
-    def evaluate(self, X: Any, *, mask: Any = None, dims: Mapping[str, Hashable] | None = None) -> Evaluation:
+    def evaluate(
+        self,
+        X: Any,
+        *,
+        mask: Any = None,
+        dims: Mapping[str, Hashable] | None = None,
+        weights: Any = None,
+    ) -> Evaluation:
         """Compute what the fit reports once more, from the factors and the data alone.
 
         A check of the solver, of a file, or of factors on other data of the same shape.
 
         Parameters
         ----------
-        X, mask, dims
-            As in `fit`; a `tparafac2.preparing.Prepared` where that was fitted.
+        X, mask, dims, weights
+            As in `fit`; a `tparafac2.preparing.Prepared` where that was fitted. Without weights, those that
+            the fit had for the rows.
 
         Returns
         -------
@@ -314,7 +331,7 @@ class Result:
         """
         from tparafac2.result.evaluation import evaluate
 
-        return evaluate(self, X, mask=mask, dims=dims)
+        return evaluate(self, X, mask=mask, dims=dims, weights=weights)
 
     def patterns_at(self, t: object) -> xr.DataArray:
         """Give the patterns at any time, also between the slices, with length 1 as in tables and pictures.
@@ -419,8 +436,8 @@ class Result:
             Variables ``loadings``, ``patterns`` and ``strengths`` under the user's dimension names (with "_"
             appended to a name that is taken), the trace as ``trace_...`` over ``trace_row`` and the starts as
             ``start_...`` over ``start``. Patterns of unequal width are padded with NaN, and ``width`` has
-            their true widths. The coordinate ``time_value``, ``coverage`` and ``undetermined`` are there
-            where the fit has them.
+            their true widths. The coordinates ``time_value`` and ``row_weight``, ``coverage`` and
+            ``undetermined`` are there where the fit has them.
         """
         from tparafac2.result.dataset import to_dataset
 

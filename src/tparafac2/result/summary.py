@@ -22,6 +22,7 @@ _ROWS = {
     "starts": (Kind.ONE_START, Kind.STARTS, Kind.FEW_STARTS_AGREE),
     "constraints": (Kind.GIVES_WAY, Kind.NONNEGATIVE, Kind.COULD_BE_NONNEGATIVE),
     "missing entries": (Kind.MISSING,),
+    "weights": (Kind.WEIGHTED,),
     "time": (Kind.UNEVEN_TIMES, Kind.PERIODIC),
 }
 """Findings that have a line of their own among the facts about the whole fit."""

@@ -68,6 +68,10 @@ _SENTENCES = {
     Kind.BRIDGED: "{columns} columns were not observed at all at some times ({pairs} pairs of column and "
     "time): no data speak for their weights there, which can be large where the constraint on the patterns "
     "needs them. Use {no_bridge} if they did not exist then.",
+    Kind.WEIGHTED: "Weighted {how}: rows count {least:.3g} to {most:.3g} times as much as entries do in the "
+    "mean.",
+    Kind.UNEVEN_WEIGHTS: "{rows} of {of} rows have {percent} of the weight: the others hardly matter. Even "
+    "out the weights (their square roots, say) if that is not meant.",
     Kind.UNEVEN_TIMES: "Times are uneven: neighbours are {least:.4g} to {most:.4g}{unit} apart.",
     Kind.PERIODIC: "Time is periodic, {period:.6g}{unit}: the last is followed by the first.",
     Kind.RAGGED: "The times have {least} to {most} columns, each its own: a column need not be the same "
@@ -156,8 +160,35 @@ def _explained(finding: Finding) -> dict[str, Any]:
         "components": counted(numbers["components"], "component"),
         "verb": "explains" if numbers["components"] == 1 else "explain",
         "percent": percent[:1].upper() + percent[1:] if finding.kind is Kind.EXPLAINS_NOTHING else percent,
-        "what": "data" if numbers["observed_share"] == 1 else "observed data",
+        "what": what_is_explained(finding),
     }
+
+
+def what_is_explained(finding: Finding) -> str:
+    """Say of which data a share is explained.
+
+    Examples
+    --------
+    >>> what_is_explained(Finding(Kind.EXPLAINED, numbers={"observed_share": 1.0, "weighted": True}))
+    'weighted data'
+    """
+    observed = "" if finding.numbers["observed_share"] == 1 else "observed "
+    return f"{observed}{'weighted ' if finding.numbers.get('weighted') else ''}data"
+
+
+_WEIGHTED_BY = {
+    "rows": "by row",
+    "entries": "by entry",
+    "residuals": "by row, as much as the fit leaves little of it",
+}
+
+
+def _weighted(finding: Finding) -> dict[str, Any]:
+    return {"how": _WEIGHTED_BY.get(finding.numbers["by"], "by row")}
+
+
+def _uneven(finding: Finding) -> dict[str, Any]:
+    return {"percent": percentage(finding.numbers["share"])}
 
 
 def _iterations(finding: Finding) -> dict[str, Any]:
@@ -231,6 +262,8 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.NEGATIVE_DATA: _percent,
     Kind.MISSING: _missing,
     Kind.FEW_ROWS: _few_rows,
+    Kind.WEIGHTED: _weighted,
+    Kind.UNEVEN_WEIGHTS: _uneven,
     Kind.UNEVEN_TIMES: _unit,
     Kind.PERIODIC: _unit,
 }

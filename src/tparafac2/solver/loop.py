@@ -108,7 +108,7 @@ class Batch:
         p = len(active)
         At, C = self.loadings.values[active], self.strengths.values[active]
         G, observed = self.view.columns(self._model(At, C), self.G[:p])
-        N = At @ At.transpose(0, 2, 1)
+        N = self.view.row_gram(At)
         self.patterns.update(Given(active, G, N, C, self.weights.weight[active], observed))
         summary, systems = self.view.summarise(self._patterns(), G, N, observed)
         if not problem.fixed_strengths:

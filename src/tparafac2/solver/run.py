@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray, is_complete, present_columns
+from tparafac2.data import FloatArray, is_complete, present_columns, row_weights
 from tparafac2.solver.problem import Problem, Scaled, met
 from tparafac2.solver.views import joined_columns
 
@@ -125,7 +125,9 @@ def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
         return float(problem.data.residual_sse(At, W)[0])
     cross = float((problem.data.accumulate(W)[0] * At[0]).sum())
     gram = np.einsum("kjr,kjs->rs", BD, BD, optimize=True)
-    sse = problem.data.norm_squared - 2.0 * cross + float((gram * (A.T @ A)).sum())
+    weights = row_weights(problem.data)
+    rows = A.T @ A if weights is None else A.T @ (weights[:, None] * A)
+    sse = problem.data.norm_squared - 2.0 * cross + float((gram * rows).sum())
     return sse if sse >= problem.precision.cancellation else float(problem.data.residual_sse(At, W)[0])
 
 

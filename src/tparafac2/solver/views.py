@@ -1,6 +1,7 @@
-"""How the solver sees the data: complete, filled in by the model, or by what was observed alone.
+"""How the solver sees the data: complete, with or without weights of the rows, filled in by the model, or by
+what was observed alone.
 
-The three differ in where the normal equations of each block come from, and in nothing else.
+They differ in where the normal equations of each block come from, and in nothing else.
 """
 
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from tparafac2.data import (
     SliceData,
     follows_model,
     present_columns,
+    row_weights,
 )
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Observed, Quadratics, Summary
@@ -40,6 +42,10 @@ class View:
         """G_k = X_k' A in `out`, and what was observed of each column where that matters."""
         return self.data.project(model.At, out=out), None
 
+    def row_gram(self, At: FloatArray) -> FloatArray:
+        """A'A (p, R, R), by what each row counts."""
+        return np.asarray(At @ At.transpose(0, 2, 1))
+
     def summarise(
         self, patterns: Patterns, G: FloatArray, N: FloatArray, observed: Observed | None
     ) -> tuple[Summary, FloatArray]:
@@ -56,9 +62,33 @@ class View:
 
         The caller sees to cancellation.
         """
-        N = At @ At.transpose(0, 2, 1)
+        N = self.row_gram(At)
         explained = (H[:, 0] * N).sum(axis=(1, 2)) - 2.0 * (F * At).sum(axis=(1, 2))
         return np.asarray(self.data.norm_squared + explained)
+
+
+class RowWeightedView(View):
+    """Complete, and rows count by their weights: they share one system, times the weight of each.
+
+    Ridge and constraints on the loadings are not weighted, so that the solution is another for each row.
+    """
+
+    def __init__(self, data: SliceData, weights: NDArray[np.float64]) -> None:
+        super().__init__(data)
+        self.weights = weights
+
+    def row_gram(self, At: FloatArray) -> FloatArray:
+        """See View."""
+        return np.asarray((At * self.weights) @ At.transpose(0, 2, 1))
+
+    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """See View."""
+        F, H = super().rows(model, W, gram)
+        return F, H * self.weights[:, None, None]
+
+    def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
+        """See View; the caller sees to cancellation."""
+        return super().sse(At, W, F, H[:, :1] / self.weights[0])
 
 
 class FilledView(View):
@@ -129,7 +159,10 @@ def view_of(data: SliceData) -> View:
     """Choose the view that the data ask for."""
     if follows_model(data):
         return FilledView(data)
-    return ObservedView(data) if isinstance(data, PartlyObserved) else View(data)
+    if isinstance(data, PartlyObserved):
+        return ObservedView(data)
+    weights = row_weights(data)
+    return View(data) if weights is None else RowWeightedView(data, weights)
 
 
 def summarise(patterns: Patterns, G: FloatArray) -> Summary:
