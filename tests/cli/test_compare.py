@@ -25,7 +25,7 @@ def table(tmp_path):
 def no_work(monkeypatch):
     """Fail if anything is fitted."""
 
-    def fit(self, X):
+    def fit(self, X, **given):
         raise RuntimeError(f"{self} was fitted")
 
     for model in (tp.TParafac2, tp.Parafac2, tp.TemporalCMF, tp.CP):
@@ -212,3 +212,25 @@ def test_a_folder_in_the_way_is_told_before_any_work(table, tmp_path):
 )
 def test_help_says_what_jobs_do(command, said):
     assert said in " ".join(run(command, "--help").stdout.replace("│", " ").split())
+
+
+def test_models_are_compared_by_weight(table, tmp_path):
+    pd.DataFrame({"who": range(5), "weight": range(1, 6)}).to_csv(tmp_path / "sizes.csv", index=False)
+    ended = run(
+        "compare",
+        table,
+        *NAMES,
+        *FAST,
+        "--rank",
+        "1,2",
+        "--weights",
+        tmp_path / "sizes.csv",
+        "--out",
+        tmp_path / "out",
+    )
+    assert ended.exit_code == 0, ended.stderr
+    assert (
+        "weighted by row, from" in json.loads((tmp_path / "out" / "log.json").read_text())["about"]["weights"]
+    )
+    for file in (tmp_path / "out").glob("*.nc"):
+        np.testing.assert_allclose(tp.load(file).result_.row_weights, np.arange(1, 6) / 3)

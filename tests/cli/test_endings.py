@@ -127,10 +127,10 @@ def test_compare_without_a_finished_model_has_no_table(file, press):
 def test_compare_shows_what_is_finished_if_ctrl_c_comes_between_fits(file, monkeypatch):
     fit = tp.TParafac2.fit
 
-    def impatient(self, X):
+    def impatient(self, X, **given):
         if self.rank == 2:
             raise KeyboardInterrupt
-        return fit(self, X)
+        return fit(self, X, **given)
 
     monkeypatch.setattr(tp.TParafac2, "fit", impatient)
     ended = run("compare", file, *AXES[:2], "--starts", "2", "--rank", "1", "--rank", "2")
@@ -182,7 +182,7 @@ def test_sigterm_while_writing_leaves_nothing(file, tmp_path, monkeypatch):
 
 
 def test_compare_ends_at_once_with_sigterm(file, monkeypatch):
-    monkeypatch.setattr(tp.TParafac2, "fit", lambda self, X: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr(tp.TParafac2, "fit", lambda self, X, **given: signal.raise_signal(signal.SIGTERM))
     ended = run("compare", file, *AXES)
     assert (ended.exit_code, ended.stdout) == (143, "")
 

@@ -185,3 +185,68 @@ def test_constraints_that_cannot_be_had(table, tmp_path, options, sentence):
     assert result.exit_code == ExitCode.SETTINGS
     assert sentence in " ".join(result.stderr.split())
     assert not (tmp_path / "out").exists()
+
+
+def _weighed(table, tmp_path, *arguments):
+    result = run("fit", table, *NAMES, *FAST, "--out", tmp_path / "out", *arguments)
+    assert result.exit_code == 0, result.stderr
+    return result, tp.load(tmp_path / "out" / "model.nc").result_, tmp_path / "out"
+
+
+def test_weights_from_a_file_of_row_labels(table, tmp_path):
+    sizes = tmp_path / "sizes.csv"
+    pd.DataFrame({"who": range(12), "people": range(1, 13)}).sample(frac=1.0, random_state=0).to_csv(
+        sizes, index=False
+    )
+    said, found, out = _weighed(table, tmp_path, "--weights", sizes)
+    np.testing.assert_allclose(found.row_weights, np.arange(1, 13) / 6.5)
+    assert found.weighting == {"by": "rows", "mean": 6.5}
+    assert "Weighted by row" in said.stdout
+    log = json.loads((out / "log.json").read_text())
+    assert log["about"]["weights"] == f"weighted by row, from {sizes}"
+    assert "weighted" in {finding["kind"] for finding in log["findings"]}
+    assert "weighted by row, from" in (out / "report.html").read_text()
+    data = tp.io.read(table, rows="who", columns="word", time="year", values="n")
+    assert found.evaluate(data).objective == pytest.approx(found.objective, rel=1e-9)
+
+
+def test_weights_from_a_column_of_rows_or_of_lines(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame = frame.assign(people=1 + frame["who"], reads=1 + frame["word"] % 3)
+    frame.to_csv(table, index=False)
+    _, found, _ = _weighed(table, tmp_path, "--weights", "people")
+    np.testing.assert_allclose(found.row_weights, np.arange(1, 13) / 6.5)
+    _, found, out = _weighed(table, tmp_path, "--weights", "reads", "--overwrite")
+    assert found.weighting["by"] == "entries"
+    assert json.loads((out / "log.json").read_text())["about"]["weights"] == "weighted by the column 'reads'"
+    names = {"rows": "who", "columns": "word", "time": "year", "values": "n"}
+    again = tp.io.read(table, **names, weights="reads")
+    assert found.evaluate(again).objective == pytest.approx(found.objective, rel=1e-9)
+
+
+def test_weights_that_are_estimated(table, tmp_path):
+    _, found, out = _weighed(table, tmp_path, "--weights", "rows")
+    assert found.weighting["by"] == "residuals"
+    assert "estimated" in json.loads((out / "log.json").read_text())["about"]["weights"]
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        ("", ["--weights", "people"], "--weights people is not a column of the table"),
+        ("who,people\\n0,1\\n0,2\\n", ["--weights", "FILE"], "line 3: the row '0' is there twice"),
+        ("who,people\\n0,1\\n1,\\n", ["--weights", "FILE"], "line 3: the row '1' has no weight"),
+        ("who,people\\n0,1\\n1,x\\n", ["--weights", "FILE"], "line 3: 'x' in 'people' is not a number"),
+        ("who,people\\n0,1\\n1,2\\n", ["--weights", "FILE"], "--weights has no weight for 10 of 12 rows"),
+        ("who,a,b\\n0,1,2\\n", ["--weights", "FILE"], "give a file with two"),
+        ("", ["--weights", "rows", "--missing", "em"], "--weights cannot be kept to with --missing em"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_refused(table, tmp_path, text, arguments, said):
+    file = tmp_path / "sizes.csv"
+    file.write_text(text.replace("\\n", "\n"))
+    arguments = [str(file) if one == "FILE" else one for one in arguments]
+    result = run("fit", table, *NAMES, *FAST, "--out", tmp_path / "out", *arguments)
+    assert result.exit_code == ExitCode.SETTINGS
+    assert said in result.stderr
+    assert not (tmp_path / "out").exists()

@@ -192,7 +192,7 @@ def test_table_cannot_be_changed_and_hides_its_inside():
         table.present[0, 0] = False
     assert repr(table) == (
         "Table(rows='author', columns='word', time='year', values='n', absent='columns', "
-        "duplicates='error', top_columns=None, top_by='total')"
+        "duplicates='error', top_columns=None, top_by='total', weights=None)"
     )
 
 
@@ -551,3 +551,35 @@ def test_other_slices_keep_labels_and_account():
 def test_other_slices_must_be_like_those_of_the_table(slices):
     with pytest.raises(ValueError, match=r"2 slices of shape \(2, 2\) are needed"):
         _table().with_slices(slices)
+
+
+def _weighed(weights, **options):
+    lines = {"r": [0, 0, 1, 1], "c": [0, 1, 0, 1], "t": [0, 1, 1, 0], "v": [1.0, 2.0, 3.0, 4.0], "w": weights}
+    return Table(lines, rows="r", columns="c", time="t", values="v", weights="w", **options)
+
+
+def test_weights_of_lines_are_those_of_rows_or_of_entries():
+    assert _weighed([3, 3, 1, 1]).counts.tolist() == [3.0, 1.0]
+    by_entry = _weighed([1, 2, 3, 4], absent="missing")
+    assert by_entry.counts.tolist() == [[[1.0, 0.0], [0.0, 4.0]], [[0.0, 2.0], [3.0, 0.0]]]
+    kept = _weighed([1, 2, 3, 4], absent="missing", top_columns=1)
+    assert kept.counts.tolist() == [[[0.0], [4.0]], [[2.0], [0.0]]]
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "said"),
+    [
+        ([1, 2, 3, 4], {}, "weights='w' differ within rows, and 4 combinations have no line"),
+        ([1, -2, 3, 4], {}, "line 3: the weight in 'w' is -2"),
+        ([1, np.nan, 3, 4], {}, "line 3: the weight in 'w' is nan"),
+    ],
+)
+def test_weights_that_cannot_be_kept_to_are_refused(weights, options, said):
+    with pytest.raises(ValueError, match=said):
+        _weighed(weights, **options)
+
+
+def test_weights_that_differ_on_lines_that_repeat_are_refused():
+    lines = {"r": [0, 0, 1], "c": [0, 0, 1], "t": [0, 0, 1], "w": [1, 2, 3]}
+    with pytest.raises(ValueError, match="several lines have the same row, column and time"):
+        Table(lines, rows="r", columns="c", time="t", weights="w")

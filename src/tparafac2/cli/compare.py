@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tparafac2.cli.errors import ExitCode, Terminated, say
-from tparafac2.cli.making import check_source, command_line, load, make_model
+from tparafac2.cli.making import Loaded, check_source, command_line, load, make_model
 from tparafac2.cli.options import (
     FITTING,
     MODEL_NAMES,
@@ -90,7 +90,7 @@ def compare(request: Request) -> None:
     loaded = load(request, silently=request.as_json)
     for model in models.values():
         model.check_settings(loaded.prepared.data.shape)
-    lines = _finished(models, loaded.prepared, request.jobs)
+    lines = _finished(models, loaded, request.jobs)
     if not lines:
         raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
     told = {line["model"]: notes(models[line["model"]].findings_, FLAGS) for line in lines}
@@ -126,13 +126,13 @@ def _keep(
         typer.echo(f"\nThe table and the models are in {out}.")
 
 
-def _finished(models: Mapping[str, Decomposition], data: Any, jobs: int) -> list[dict[str, Any]]:
+def _finished(models: Mapping[str, Decomposition], loaded: Loaded, jobs: int) -> list[dict[str, Any]]:
     """Lines of the models that were fitted before the end, or before Ctrl-C."""
     from tparafac2.io.comparing import compared
 
     lines: list[dict[str, Any]] = []
     try:
-        for line in compared(models, data, n_jobs=jobs):
+        for line in compared(models, loaded.prepared, n_jobs=jobs, weights=loaded.weights):
             lines.append(line)
     except Terminated:
         raise

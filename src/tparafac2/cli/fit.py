@@ -26,6 +26,7 @@ EXAMPLES = """Examples:
 
 The folder has the page report.html, the model (model.nc), tables (CSV) and figures.
 """
+_TOLD = ("data", "selection", "table", "preparation", "weights")
 DEMO_EXAMPLES = """Example:
   tparafac2 demo --out demo
 """
@@ -62,7 +63,7 @@ def fit(request: Request) -> None:
     out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-rank{request.rank}")
     check_folder(out, overwrite=request.overwrite)
     loaded = load(request, silently=request.as_json)
-    model.fit(loaded.prepared)
+    model.fit(loaded.prepared, weights=loaded.weights)
     about = {"title": f"Patterns in {request.file.name}", **loaded.about, "command": command_line()}
     _deliver(model, out, about, kinds, request)
 
@@ -135,7 +136,7 @@ def _as_json(model: Decomposition, folder: Path, about: Mapping[str, Any]) -> st
         "folder": str(folder),
         "page": str(folder / "report.html"),
         "model": str(folder / "model.nc"),
-        **{name: about[name] for name in ("data", "selection", "table", "preparation") if about.get(name)},
+        **{name: about[name] for name in _TOLD if about.get(name)},
         "explained_variance": result.explained_variance,
         "objective": result.objective,
         "converged": result.converged,

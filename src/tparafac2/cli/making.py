@@ -26,6 +26,7 @@ class Loaded(NamedTuple):
 
     prepared: Prepared
     about: dict[str, Any]
+    weights: Any = None  # for `fit`; those of a column are with the data
 
 
 def check_source(source: Source) -> None:
@@ -45,13 +46,35 @@ def load(source: Source, *, silently: bool) -> Loaded:
     from tparafac2.io import read
 
     preparation = _preparation(source)
-    options = {name: getattr(source, name) for name in TABLE_DEFAULTS}
+    options = {name: getattr(source, name) for name in TABLE_DEFAULTS if name != "weights"}
+    weights, options["weights"], told = read_weights(source.weights, source.rows)
     data = read(source.file, select=selection(source), **names(source), **options)
     loaded = prepare(data, preparation, str(source.file))
     for name in ("selection", "table"):
         if name in loaded.about and not silently:
             typer.echo(loaded.about[name], err=True)
-    return loaded
+    return loaded._replace(about=loaded.about | ({"weights": told} if told else {}), weights=weights)
+
+
+def read_weights(asked: str | None, rows: str | None) -> tuple[Any, str | None, str]:
+    """Weights as `fit` takes them, or the column of the table that has them, and how to say it.
+
+    Examples
+    --------
+    >>> read_weights("rows", None)
+    ('rows', None, 'estimated from what the fit leaves of each row')
+    >>> read_weights("people", None)
+    (None, 'people', "weighted by the column 'people'")
+    """
+    if asked is None:
+        return None, None, ""
+    if asked == "rows":
+        return "rows", None, "estimated from what the fit leaves of each row"
+    if not Path(asked).is_file():
+        return None, asked, f"weighted by the column {asked!r}"
+    from tparafac2.io.longtables import read_row_weights
+
+    return read_row_weights(Path(asked), rows), None, f"weighted by row, from {asked}"
 
 
 def prepare(data: Any, preparation: Preparation, source: str) -> Loaded:

@@ -147,6 +147,14 @@ class Source(Part):
     top_by: Annotated[
         Literal["total", "time"], _KEPT(help="Largest in total, or at the time when they are largest.")
     ] = "total"
+    weights: Annotated[
+        str | None,
+        _DATA(
+            metavar="COLUMN, FILE or rows",
+            help="How much lines or rows count: a column of the table; a table with a weight for each row "
+            "label; or (rows) estimated, so that noisy rows count less.",
+        ),
+    ] = None
     transform: Annotated[
         str | None,
         _PREPARATION(

@@ -227,6 +227,8 @@ def _is_by_time(weights: Any, X: Mapping[Any, Any]) -> bool:
 
 
 def _read_counts(weights: Any, X: object, slices: Sequence[Any], labels: Labels) -> Weights:
+    if weights is None and isinstance(X, Table):
+        weights = X.counts
     if weights is None:
         return Weights()
     labelled = hasattr(weights, "dims") and weights.ndim == 3

@@ -39,6 +39,7 @@ class TableOptions(TypedDict, total=False):
     duplicates: Duplicates
     top_columns: int | None
     top_by: TopBy
+    weights: Hashable | None
 
 
 _SPARSE_BELOW = 0.1
@@ -77,6 +78,10 @@ class Table:
     top_by : "total" or "time"
         Whether the sum over all times decides, or that of the time when it is largest: a column that matters
         for a while only is then kept, too.
+    weights : name of a column of the frame, optional
+        How much each line counts in a fit, see `fit`: weights that are the same on all lines of a row are
+        those of the row. Others are of entries, which needs one line for each, and absent="missing" where
+        some have none.
 
     Attributes
     ----------
@@ -86,6 +91,8 @@ class Table:
         Which columns there are at each time, if absent is "columns".
     selection : str
         What was kept of a larger table, for the record; else nothing.
+    counts : ndarray (I,) or (K, I, J), or None
+        The weights of the rows, or of the entries.
 
     Raises
     ------
@@ -118,6 +125,7 @@ class Table:
     duplicates: Duplicates = "error"
     top_columns: int | None = None
     top_by: TopBy = "total"
+    weights: Hashable | None = None
     labels: Labels = field(init=False, repr=False)
     present: NDArray[np.bool_] | None = field(init=False, repr=False)
     _cells: Cells = field(init=False, repr=False)
@@ -128,6 +136,7 @@ class Table:
     correction: Correction | None = field(init=False, repr=False)
     _prepared: tuple[Any, ...] | None = field(init=False, repr=False)
     selection: str = field(init=False, repr=False, default="")
+    counts: FloatArray | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self, frame: Any) -> None:
         self._require_options()
@@ -140,9 +149,11 @@ class Table:
         n_repeats = len(lines) - len(cells.places)
         sampled = cells.sampled() if self.absent == "rows" else None  # by all columns, also those left out
         column_labels = columns.labels
+        weighed = self._weighed(lines, rows, cells.shape, cells.places)
         if self.top_columns is not None and self.top_columns < len(column_labels):
             kept = cells.largest_columns(self.top_columns, columns.appearance, self.top_by)
             cells, column_labels = cells.only_columns(kept), column_labels[kept]
+            weighed = weighed.only_columns(kept) if isinstance(weighed, Cells) else weighed
         names: dict[Mode, str] = {
             "rows": str(self.rows),
             "columns": str(self.columns),
@@ -158,6 +169,7 @@ class Table:
             _n_columns=len(columns.labels),
             correction=None,
             _prepared=None,
+            counts=self._counts_of(weighed, cells),
         )
 
     @property
@@ -307,7 +319,51 @@ class Table:
 
     def _asked(self) -> dict[str, Hashable]:
         asked = {"rows": self.rows, "columns": self.columns, "time": self.time}
-        return asked if self.values is None else asked | {"values": self.values}
+        asked |= {} if self.values is None else {"values": self.values}
+        return asked if self.weights is None else asked | {"weights": self.weights}
+
+    def _weighed(
+        self, lines: Any, rows: Coded, shape: tuple[int, int, int], places: NDArray[np.int64]
+    ) -> FloatArray | Cells | None:
+        """Weights of the rows, if those of their lines are equal; else those of the cells."""
+        if self.weights is None:
+            return None
+        weights = read_values(lines[self.weights])
+        bad = np.flatnonzero(~(weights >= 0))
+        if len(bad):
+            raise InvalidValue(
+                Lines((int(bad[0]),)),
+                f": the weight in {self.weights!r} is {weights[bad[0]]:g}: it must be a number, and not "
+                "negative.",
+            )
+        least, most = np.full(shape[1], np.inf), np.zeros(shape[1])
+        np.minimum.at(least, rows.codes, weights)
+        np.maximum.at(most, rows.codes, weights)
+        if (least == most).all():
+            return most
+        if len(places) < len(weights):
+            raise InvalidValue(
+                Setting("weights", self.weights),
+                " differ within rows, and several lines have the same row, column and time: join these lines "
+                "first, or give all lines of a row one weight.",
+            )
+        time, columns = read_time_column(lines[self.time]), read_labels(lines[self.columns], "columns")
+        own = np.ravel_multi_index((time.codes, rows.codes, columns.codes), shape).astype(np.int64)
+        return Cells.join(shape, own, weights, how="sum")
+
+    def _counts_of(self, weighed: FloatArray | Cells | None, cells: Cells) -> FloatArray | None:
+        if not isinstance(weighed, Cells):
+            return weighed
+        n_absent = _product(cells.shape) - len(cells.places)
+        if self.absent != "missing" and n_absent:
+            raise InvalidValue(
+                Setting("weights", self.weights),
+                f" differ within rows, and {n_absent:,} combinations have no line, so that they have no "
+                "weight: say ",
+                Setting("absent", "missing"),
+                ", add lines for them, or give all lines of a row one weight.",
+            )
+        return weighed.dense(0.0, None)
 
     def _keep(self, **found: Any) -> None:
         for name, value in found.items():

@@ -29,7 +29,7 @@ from tparafac2.io.textfiles import (
 from tparafac2.words import Lines
 
 Columns: TypeAlias = Mapping[str, str]
-"""Names of columns, by what they are for: rows, columns, time, values."""
+"""Names of columns, by what they are for: rows, columns, time, values, weights."""
 
 MISSING_VALUES = list(MISSING_TEXTS)
 _TRUTHS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
@@ -119,6 +119,54 @@ def text_columns(path: Path, layout: TextLayout, places: Collection[int], values
     return found
 
 
+def read_row_weights(path: Path, rows: str | None) -> dict[Any, float]:
+    """Read a table with one weight for each row label.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or its like, or .parquet: two columns, labels and weights; or a column of labels that is called as
+        `rows` says, and one called "weight" or "weights".
+    rows : str, optional
+        What the rows are called in the data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "sizes.csv"
+    ...     _ = file.write_text("land,people\\nFiji,0.9\\nPeru,34\\n")
+    ...     read_row_weights(file, "land")
+    {'Fiji': 0.9, 'Peru': 34.0}
+    """
+    is_parquet = path.suffix == ".parquet"
+    layout = None if is_parquet else text_layout(path, [] if rows is None else [rows])
+    names = parquet_columns(path) if layout is None else list(layout.columns)
+    label = rows if rows in names else names[0]
+    others = [name for name in names if name != label]
+    called = [name for name in others if name.casefold() in ("weight", "weights")] or others
+    if len(called) != 1:
+        raise InvalidValue(
+            f"{path.name!r} has the columns {', '.join(map(repr, names))}: give a file with two, the labels "
+            "of the rows and their weights, or call one of them 'weight'."
+        )
+    weight = called[0]
+    with told_of(path, layout):
+        if layout is None:
+            frame = parquet_frame(path, [label, weight])
+        else:
+            places = {names.index(label): label, names.index(weight): weight}
+            frame = text_columns(path, layout, places, names.index(weight)).rename(columns=places)
+        numbers = as_numbers(frame[weight]).to_numpy(dtype=np.float64, na_value=np.nan)
+        repeated = frame[label].duplicated().to_numpy()
+        for bad, what in ((repeated, "is there twice"), (np.isnan(numbers), "has no weight")):
+            if bad.any():
+                where = int(np.argmax(bad))
+                row = shown(frame[label].iloc[where])
+                raise InvalidValue(Lines((where,)), f": the row {row} {what}: give one weight for each.")
+    return dict(zip(frame[label].astype(object).tolist(), numbers.tolist()))
+
+
 def _as_before_writing(labels: Any) -> Any:
     """Labels without the apostrophes that keep spreadsheets from running them."""
     changed = {text: plain for text in labels.cat.categories if (plain := unguarded(text)) != text}
@@ -179,7 +227,8 @@ def _parsed(path: Path, layout: TextLayout, asked: Columns, compared: Iterable[s
     values = layout.columns.index(asked["values"]) if "values" in asked else None
     frame = text_columns(path, layout, places, values).rename(columns=places)
     for role, name in asked.items():
-        frame[name] = as_numbers(frame[name]) if role == "values" else plain_labels(frame[name])
+        is_number = role in ("values", "weights")
+        frame[name] = as_numbers(frame[name]) if is_number else plain_labels(frame[name])
     for name in others:
         frame[name] = plain_labels(frame[name])
     return frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tparafac2.data import MODES, Table, listed, shown
 from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
@@ -20,7 +20,7 @@ from tparafac2.words import Part, Setting
 if TYPE_CHECKING:
     import xarray as xr
 
-_OF_TABLES = ("absent", "duplicates")
+_OF_TABLES = ("absent", "duplicates", "weights")
 
 
 def read(
@@ -55,7 +55,7 @@ def read(
     select : Selection, optional
         What is kept: times, lines or labels that fulfil conditions, columns that are not left out.
     **options
-        `top_columns` and `top_by`, as in `Table`; for long tables also `absent` and `duplicates`.
+        `top_columns` and `top_by`, as in `Table`; for long tables also `absent`, `duplicates` and `weights`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def read(
     if ending not in (".nc", ".npy", ".npz"):
         _refuse("axes", axes, None, f"{source.name!r} is a long table: leave it out.")
         is_parquet = ending == ".parquet"
-        complete = _complete(source, asked, is_parquet)
+        complete = _complete(source, asked | {"weights": options.get("weights")}, is_parquet)
         return (read_parquet_table if is_parquet else read_text_table)(source, complete, options, select)
     for name in _OF_TABLES:
         default = TABLE_DEFAULTS[name]
@@ -115,7 +115,7 @@ def _refuse(name: str, value: object, default: object, *reason: Part) -> None:
         raise InvalidValue(Setting(name, value), " cannot be used here: ", *reason, received=value)
 
 
-def _complete(source: Path, asked: Mapping[str, str | None], is_parquet: bool) -> Columns:
+def _complete(source: Path, asked: Mapping[str, Any], is_parquet: bool) -> Columns:
     lacking = [Setting(mode) for mode in MODES if asked[mode] is None]
     if lacking:
         # What there is to choose from is what the user needs to see now.

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tparafac2.data import FloatArray, Intake, take_in
+from tparafac2.data import FloatArray, Intake, Table, take_in
 from tparafac2.fitting import (
     DEFAULT_SMOOTHNESS,
     FitPlan,
@@ -198,19 +198,22 @@ arrays, or "rows", optional
             weight, too; `observed_share_` and `coverage_` count entries above 0.
             "rows" estimates a weight for each row from the fit itself: one over its mean squared residual
             (by its leverage, and not below a tenth of the median), in four rounds before the fit proper, so
-            that noisy rows count less. The weights of the rows are then in ``result_.row_weights``.
+            that noisy rows count less. The weights of the rows are then in ``result_.row_weights``. Without
+            any, those of a `Table` that has a column of them.
 
         Returns
         -------
         self
         """
         asked = self._asked()
-        if weights is not None:
-            check_weights(weights, self.get_params())
         preparation = None
         X = as_prepared(X)
         if isinstance(X, Prepared):
             X, preparation = X.data, X.as_dict()
+        if weights is None and isinstance(X, Table):
+            weights = X.counts
+        if weights is not None:
+            check_weights(weights, self.get_params())
         about = {"model": type(self).__name__, "parameters": self.get_params(), "preparation": preparation}
 
         def take(counts: Any) -> Intake:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Intake, SliceData, padded, take_in
+from tparafac2.data import Intake, SliceData, Table, padded, take_in
 from tparafac2.penalties import asks_for, distance_weights, proximal, softens
 from tparafac2.preparing import Prepared, describe_record
 from tparafac2.result.record import Result
@@ -65,8 +65,10 @@ def evaluate(
     True
     """
     # When slices were taken matters to the terms alone, and these remember it.
-    weights = _own_weights(result) if weights is None else weights
-    intake = take_in(_as_prepared(result, X), dims=dims, mask=mask, times="even", weights=weights)
+    X = _as_prepared(result, X)
+    if weights is None and not (isinstance(X, Table) and X.counts is not None):
+        weights = _own_weights(result)
+    intake = take_in(X, dims=dims, mask=mask, times="even", weights=weights)
     _require_data_of(result, intake)
     data, seen = intake.data, list(intake.order)
     share = _relative_error(data, result.A, (padded(result.B, fill=0.0) * result.C[:, None, :])[seen])
