@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.linalg
 import scipy.sparse
 import xarray as xr
 
@@ -338,3 +339,59 @@ def test_times_may_be_decimals():
     X = np.random.default_rng(0).random((3, 4, 5))
     model = tp.CP(1, n_starts=1, random_state=0).fit(X, times=[Decimal(3), Decimal("1.5"), Decimal(0)])
     assert model.result_.labels.time.tolist() == [3.0, 1.5, 0.0]
+
+
+def turning(seed, K=12, I=30, J=50):
+    """Patterns that slowly turn, over all columns, and noise; A, B, C, and X with 20 columns seen late."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((I, 3)) + 0.3
+    skew = rng.standard_normal((J, J))
+    step = scipy.linalg.expm(0.03 * (skew - skew.T) / np.sqrt(J))
+    B = [np.linalg.qr(rng.standard_normal((J, 3)))[0] @ np.triu(np.full((3, 3), 0.25) + 0.75 * np.eye(3))]
+    for _ in range(K - 1):
+        B.append(step @ B[-1])
+    phase = np.arange(K)[:, None] / K * np.array([1.0, 1.5, 0.7]) + rng.random(3)
+    C = 1.0 + 0.5 * np.sin(2 * np.pi * phase)
+    X = np.einsum("ir,kr,kjr->kij", A, C, np.stack(B))
+    noise = rng.standard_normal(X.shape)
+    X += 0.3 * np.linalg.norm(X) / np.linalg.norm(noise) * noise
+    X[: K // 2, :, :20] = np.nan
+    return (A, np.stack(B), C), X
+
+
+@pytest.mark.parametrize("missing", ["exact", "em"])
+@pytest.mark.parametrize("rigidity", [np.inf, 10.0])
+def test_columns_that_nobody_saw_at_first_do_not_take_what_the_constraint_asks(rigidity, missing):
+    """Strengths before and after 20 of 50 columns are seen, beside those of the truth."""
+    ratios, sizes = [], []
+    for seed in range(3):
+        (A, B, C), X = turning(seed)
+        model = tp.TParafac2(3, 1e-3, rigidity=rigidity, missing=missing, n_starts=1, init=(A, B, C)).fit(X)
+        ours = model.normalised()
+        truth = C * np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=1)
+        which = np.argmax(np.abs((A / np.linalg.norm(A, axis=0)).T @ ours.A), axis=1)
+        ratio = np.abs(ours.C[:, which]) / truth
+        ratios += [np.median(ratio[:6], axis=0), np.median(ratio[6:], axis=0)]
+        weights = np.abs(model.B_[:7, :20])
+        sizes.append(np.max(np.abs(weights[:6] - weights[6]), axis=(0, 1)) / np.max(weights[6], axis=0))
+        assert model.evaluate(X).objective == pytest.approx(model.objective_, rel=1e-9)
+    np.testing.assert_allclose(ratios, 1.0, atol=0.1)
+    assert np.max(sizes) < 0.2
+
+
+def test_only_what_would_bend_unseen_columns_ties_them(data, tmp_path):
+    X = np.array(data.X)
+    X[:3, :, 4] = np.nan
+    settings = {"n_starts": 1, "max_iter": 20}
+    tied = made("TParafac2", **settings).fit(X)
+    assert tied.result_.terms.tie > 1.0
+    tied.save(tmp_path / "model.nc")
+    assert tp.load(tmp_path / "model.nc").evaluate(X) == tied.evaluate(X)
+    others = [
+        made("tCMF", **settings).fit(X),
+        made("Parafac2", **settings).fit(X),
+        made("TParafac2", **settings, algorithm="paper").fit(X),
+        made("TParafac2", **settings, period=8).fit(X),
+        made("TParafac2", **settings).fit(data.X),
+    ]
+    assert [model.result_.terms.tie for model in others] == [1.0] * len(others)

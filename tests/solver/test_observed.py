@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import BatchedFactors, DenseData, FilledData, ObservedData, take_in
+from tparafac2.data import BatchedFactors, DenseData, FilledData, ObservedData, couplings, take_in
 from tparafac2.penalties import NonNegative, Parafac2, Ridge, SoftParafac2, Static, TemporalSmoothness
 from tparafac2.solver import Settings, Start, build_problem, solve
 from tparafac2.solver.kernels import Quadratics, solve_quadratic, solve_quadratic_observed
 from tparafac2.solver.run import evaluate
-from tparafac2.solver.views import Patterns, joined_columns, view_of
+from tparafac2.solver.views import Patterns, view_of
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,7 @@ def test_every_column_has_its_own_system(seed, R, K, J, closing, holes):
     F, C = rng.standard_normal((R, K, J)), rng.uniform(0.0, 2.0, (R, K))
     half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, K, closing)
     present = rng.random((K, J)) < 0.8 if holes else None
-    joined = joined_columns((K, 6, J), present)
+    joined = couplings(present, rng.random((K, J)) < 0.5, 100.0)
     B = np.full((R, K, J), 7.0)
     solve_quadratic_observed(B, F, pack(H), C, half_rho, quad, joined)
     for j in range(J):
@@ -205,6 +205,55 @@ def test_columns_that_are_not_there_stay_zero_and_pull_at_nobody(dense):
     others += problem.c.everything[0].value(run.C)
     assert run.objective == pytest.approx(run.sse + by_hand + others, rel=1e-9)
     assert run.trace.rows[-1, 2] == pytest.approx(run.objective, rel=1e-5)
+
+
+@pytest.fixture(scope="module")
+def late(dense):
+    """Columns 0 to 3 are seen from the fourth slice on."""
+    values = np.array(dense.values)
+    values[:, :3, :4] = np.nan
+    return values
+
+
+SOFT = ([Ridge(0.1)], [TemporalSmoothness(5.0), SoftParafac2(50.0)], [Ridge(0.1), NonNegative()])
+
+
+@pytest.mark.parametrize("terms", [MODELS["tPARAFAC2"][0], SOFT], ids=["hard", "soft"])
+def test_unseen_columns_are_one_problem_for_both_ways(dense, late, terms):
+    """The same minimum, the objective of the loop at its end, and the constraint over all columns."""
+    best = []
+    for kind in (FilledData, ObservedData):
+        problem = build_problem(kind(late, dense.scale), R, terms, tie=100.0)
+        runs = solve(problem, starts(), Settings(max_iter=6000, tol=1e-11))
+        run = min((run for run in runs if run.status.converged), key=lambda run: run.objective)
+        assert run.trace.rows[-1, 2] == pytest.approx(run.objective, rel=1e-6)
+        if problem.b.asks_for("parafac2"):
+            assert Parafac2().violation(run.B) < 1e-10
+        best.append(run)
+    assert best[0].objective == pytest.approx(best[1].objective, rel=1e-6)
+
+
+def test_filled_columns_are_coupled_in_ways_of_their_own(dense, late):
+    """One update of EM against dense solves of every column by itself."""
+    rng = np.random.default_rng(0)
+    At, B, C = rng.random((1, R, I)), rng.random((1, R, K, J)), rng.random((1, R, K))
+    data = FilledData(late, dense.scale)
+    terms = ([Ridge(0.1)], [TemporalSmoothness(5.0)], [Ridge(0.1)])
+    problem = build_problem(data, R, terms, tie=100.0)
+    view = view_of(data, problem.coupled)
+    view.begun = True
+    G, observed = view.columns(BatchedFactors(At, B, C), np.empty_like(B))
+    ours = np.zeros((R, K, J))
+    F, quad = G[0] * C[0][:, :, None], problem.quadratics
+    solve_quadratic_observed(ours, F, observed.H[0], C[0], np.zeros(K), quad, observed.joined)
+    model = np.einsum("ri,rk,rkj->ikj", At[0], C[0], B[0])
+    filled = np.where(np.isnan(late), model, late)
+    H = np.broadcast_to(At[0] @ At[0].T, (K, R, R))
+    joined = np.where((np.arange(K)[:, None] < 3) & (np.arange(J) < 4), 100.0, 1.0)
+    for j in range(J):
+        right = np.einsum("ri,ik,rk->rk", At[0], filled[:, :, j], C[0])
+        expected = dense_column(right, H, C[0], np.zeros(K), quad, joined[:, j])
+        np.testing.assert_allclose(ours[:, :, j], expected, rtol=1e-8, atol=1e-10)
 
 
 def test_views_agree_where_nothing_is_missing(dense):

@@ -36,10 +36,11 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
     # Patterns and products; auxiliary and dual of each split term, and those of one step before.
     per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
     once = 0
-    if isinstance(problem.data, PartlyObserved):  # each column's cross products, pairs of one start, inverses
+    if isinstance(problem.data, PartlyObserved) or problem.coupled is not None:
+        # Each column's cross products, pairs of one start, inverses.
         per_start += size * (rank + 1) // 2
         once = size * (rank + 1) // 2 + _DOUBLE * rank
-    elif follows_model(problem.data):  # the current model, and as the kernels want it
+    if follows_model(problem.data):  # the current model, and as the kernels want it
         per_start += _DOUBLE + size
     # Starts and where they ended are kept in double precision.
     return (per_start * together + 2 * _DOUBLE * n_starts + once) * rank * K * J

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from tparafac2 import __version__
 from tparafac2.data import (
+    FIRMLY,
     Compressed,
     Intake,
+    PartlyObserved,
     SliceData,
     compress,
     compressed_shape,
@@ -19,13 +21,14 @@ from tparafac2.data import (
     is_complete,
     present_columns,
     require_memory,
+    unseen_columns,
 )
 from tparafac2.errors import InvalidValue
 from tparafac2.fitting.checks import count_jobs
 from tparafac2.fitting.memory import needed_bytes
 from tparafac2.fitting.packing import pack
 from tparafac2.fitting.terms import require_scale_fixed
-from tparafac2.penalties import Quadratic, asks_for, can_rotate, is_temporal
+from tparafac2.penalties import Quadratic, asks_for, can_rotate, is_temporal, softens
 from tparafac2.result import ENDINGS, GIVEN_FACTORS, Finding, Kind, Method, Result, Terms, sentence
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem, finish
 from tparafac2.starts import (
@@ -112,8 +115,10 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     about : mapping
         `model` (a name), `parameters` and `preparation`, for the record.
     """
-    data, terms = intake.data, path[-1]
+    data = intake.data
     settings = plan.settings(data.dtype)
+    path = [_tied(terms, data, settings) for terms in path]
+    terms = path[-1]
     require_scale_fixed(terms)
     given = _given_starts(plan, intake)
     stages = path if given is None else path[-1:]
@@ -171,7 +176,20 @@ def _problem(data: SliceData, terms: Terms, rank: int, settings: Settings) -> Pr
         (terms.A, terms.B, terms.C),
         fixed_strengths=terms.fixed_strengths,
         absorb=settings.absorb,
+        tie=terms.tie,
     )
+
+
+def _tied(terms: Terms, data: SliceData, settings: Settings) -> Terms:
+    """Columns hold on to what was seen of them where a term on all of them together would else bend them."""
+    turning = asks_for(terms.B, "parafac2") or any(map(softens, terms.B))
+    own_systems = isinstance(data, PartlyObserved) or follows_model(data)  # each column can have its own
+    if not (turning and settings.absorb and own_systems) or unseen_columns(data) is None:
+        return terms
+    bands = [term.bands(data.shape[0]) for term in terms.B if isinstance(term, Quadratic)]
+    # Where time goes round, a column is always between two times at which it was seen.
+    smooth = any(np.any(off) for _, off, _ in bands) and not any(closing for *_, closing in bands)
+    return replace(terms, tie=FIRMLY) if smooth else terms
 
 
 def _require_memory(problem: Problem, terms: Terms, plan: FitPlan) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Intake, SliceData, Table, padded, take_in
+from tparafac2.data import Intake, SliceData, Table, padded, take_in, unseen_among
 from tparafac2.penalties import asks_for, distance_weights, proximal, softens
 from tparafac2.preparing import Prepared, describe_record
 from tparafac2.result.record import Result
@@ -88,7 +88,9 @@ def penalty_of(result: Result) -> float | None:
         return None
     order = list(result.clock.order)
     present = None if result.present is None else result.present[order]
-    return result.terms.penalty(result.A, padded(result.B, fill=0.0)[order], result.C[order], present)
+    unseen = unseen_among(None if result.coverage is None else result.coverage[order], present)
+    B = padded(result.B, fill=0.0)[order]
+    return result.terms.penalty(result.A, B, result.C[order], present, unseen)
 
 
 def violations_of(result: Result) -> dict[str, dict[str, float]] | None:

@@ -448,7 +448,7 @@ def _observed(seen: _Seen) -> Iterator[Finding]:
         flags[len(pattern) :] = False
     if bridged.any():
         numbers = {"columns": int(bridged.any(axis=0).sum()), "pairs": int(bridged.sum())}
-        yield Finding(Kind.BRIDGED, Severity.WARNING, times=seen.times(bridged.any(axis=1)), numbers=numbers)
+        yield Finding(Kind.BRIDGED, Severity.NOTE, times=seen.times(bridged.any(axis=1)), numbers=numbers)
 
 
 def _weighted(seen: _Seen) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data import couplings
 from tparafac2.penalties import (
     Penalty,
     Quadratic,
@@ -71,6 +72,10 @@ class Terms:
         Norm ||X|| of what was observed.
     fixed_strengths : bool
         Whether the strengths were fixed to one.
+    tie : float
+        How many times more a column's change in time costs before it was first observed, and after it was
+        last observed; between two times at which it was, n changes cost as much as a single one. 1 where all
+        was observed, or nothing would bend columns that were not.
 
     Examples
     --------
@@ -86,6 +91,7 @@ class Terms:
     C: tuple[Penalty, ...] = ()
     scale: float = 1.0
     fixed_strengths: bool = False
+    tie: float = 1.0
 
     @property
     def modes(self) -> dict[str, tuple[Penalty, ...]]:
@@ -143,6 +149,7 @@ class Terms:
         B: NDArray[Any],
         C: NDArray[Any],
         present: NDArray[np.bool_] | None = None,
+        unseen: NDArray[np.bool_] | None = None,
     ) -> float:
         """Sum of the values of all terms; a constraint counts by its violation, beside the objective.
 
@@ -152,11 +159,17 @@ class Terms:
             Of the slices that were fitted, in the order of time.
         present : ndarray of bool (K, J), optional
             Which columns there are: the changes to and from columns that are not there cost nothing.
+        unseen : ndarray of bool (K, J), optional
+            Which of these nobody saw: see `tie`.
         """
         modes = [(self.A, A), (self.B, B)] + ([] if self.fixed_strengths else [(self.C, C)])
         total = sum(_value(term, x) for terms, x in modes for term in terms)
-        if present is not None:
-            total -= sum(_changes_of_absent(term, B, present) for term in self.B)
+        coupled = couplings(present, unseen, self.tie)
+        if coupled is not None:
+            # The first slice comes after the last.
+            squares = np.square(np.roll(B, -1, axis=0) - B).sum(axis=2)
+            for _, off, closing in (term.bands(len(B)) for term in self.B if isinstance(term, Quadratic)):
+                total += (np.append(off, closing)[:, None] * (coupled - 1.0) * squares).sum()
         return float(total)
 
     def violations(self, A: NDArray[Any], B: NDArray[Any], C: NDArray[Any]) -> dict[str, dict[str, float]]:
@@ -174,13 +187,18 @@ class Terms:
     def to_record(self) -> dict[str, Any]:
         """Everything in plain values, for a file."""
         kept = {mode: [parameters.encode(term) for term in terms] for mode, terms in self.modes.items()}
-        return kept | {"scale": self.scale, "fixed_strengths": self.fixed_strengths}
+        return kept | {"scale": self.scale, "fixed_strengths": self.fixed_strengths, "tie": self.tie}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Terms:
         """Read what `to_record` gave; a penalty that is not of this package becomes a `LostTerm`."""
         terms = {mode: tuple(_read_term(kept) for kept in record[mode]) for mode in "ABC"}
-        return cls(**terms, scale=float(record["scale"]), fixed_strengths=bool(record["fixed_strengths"]))
+        return cls(
+            **terms,
+            scale=float(record["scale"]),
+            fixed_strengths=bool(record["fixed_strengths"]),
+            tie=float(record.get("tie", 1.0)),
+        )
 
     def _all(self) -> Iterator[tuple[str, Penalty]]:
         return ((mode, term) for mode, terms in self.modes.items() for term in terms)
@@ -189,17 +207,6 @@ class Terms:
 def _value(term: Penalty, x: NDArray[Any]) -> float:
     value = 0.0 if term.degree == 0 else term.value(x)
     return value if np.isfinite(value) else 0.0
-
-
-def _changes_of_absent(term: Penalty, B: NDArray[Any], present: NDArray[np.bool_]) -> float:
-    """What a term on changes in time charges for columns that are not there before or after the change."""
-    if not isinstance(term, Quadratic):
-        return 0.0
-    _, off, closing = term.bands(len(B))
-    weights = np.append(off, closing)[:, None]  # the first slice comes after the last
-    apart = ~(present & np.roll(present, -1, axis=0))
-    squares = np.square(np.roll(B, -1, axis=0) - B).sum(axis=2)
-    return float((weights * apart * squares).sum())
 
 
 def _read_term(kept: Any) -> Penalty:

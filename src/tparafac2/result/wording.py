@@ -66,8 +66,8 @@ _SENTENCES = {
     Kind.FEW_ROWS: "At {count} of {of} times only few of the {rows} rows were observed ({told}): do not read "
     "much into strengths and patterns there.",
     Kind.BRIDGED: "{columns} columns were not observed at all at some times ({pairs} pairs of column and "
-    "time): no data speak for their weights there, which can be large where the constraint on the patterns "
-    "needs them. Use {no_bridge} if they did not exist then.",
+    "time): no data speak for their weights there, only the nearest times at which they were, and the model. "
+    "Use {no_bridge} if they did not exist then.",
     Kind.WEIGHTED: "Weighted {how}: rows count {least:.3g} to {most:.3g} times as much as entries do in the "
     "mean.",
     Kind.UNEVEN_WEIGHTS: "{rows} of {of} rows have {percent} of the weight: the others hardly matter. Even "

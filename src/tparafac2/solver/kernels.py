@@ -747,7 +747,7 @@ class Observed(NamedTuple):
     """What was observed of each column: its own cross products, and whom it is coupled to."""
 
     H: Array  # (p, R (R + 1) / 2, K, J)  sum of a_i a_i' over the rows observed, pairs r <= s
-    joined: Array  # (K, J)  1 where column j is there in slices k and k + 1 (the last: in the last and first)
+    joined: Array  # (K, J)  how much more its change to the next slice costs (from the last: to the first)
 
 
 class Columns(NamedTuple):
@@ -861,7 +861,7 @@ def prepare_column_rings(cols, quad, joined, f, carried):  # type: ignore[no-unt
                 ring[K, r, s, j] = ring[0, r, s, j] - ring[K - 1, r, s, j]
         for j in range(w):
             # A column that is not there at both ends has no ring: its S is as good as zero.
-            ring[K, r, r, j] += 1.0 / quad.closing if joined[K - 1, j] > 0.0 else 1e300
+            ring[K, r, r, j] += 1.0 / (quad.closing * joined[K - 1, j]) if joined[K - 1, j] > 0.0 else 1e300
     invert_columns(ring[K], cols.work)
 
 

@@ -86,7 +86,7 @@ class Batch:
         B = np.ascontiguousarray(np.stack([start.B.transpose(2, 0, 1) for start in starts]), dtype=dtype)
         self.G = np.empty_like(B)
         self.patterns: PatternBlock = pattern_block(B, problem, settings)
-        self.view: View = view_of(problem.data)
+        self.view: View = view_of(problem.data, problem.coupled)
         self.momentum = Momentum(n, settings.momentum)
         self.stop_rule = StopRule(n, settings, problem.precision.exact_fit)
         self.weights = WeightRule(n, settings)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tparafac2.data import FloatArray, SliceData
+from tparafac2.data import FloatArray, SliceData, couplings, present_columns, unseen_columns
 from tparafac2.penalties import (
     Bands,
     Constraint,
@@ -230,6 +230,8 @@ class Problem:
         Whether C is all ones and not updated.
     unit : float
         The user's factors are `unit` times the solver's.
+    coupled : ndarray (K, J), optional
+        By how much the weight of each column's change to the next slice is multiplied; None: by one.
     """
 
     data: SliceData
@@ -239,6 +241,7 @@ class Problem:
     c: SortedTerms
     fixed_strengths: bool
     unit: float
+    coupled: FloatArray | None = None
 
     @property
     def quadratics(self) -> Quadratics:
@@ -268,6 +271,7 @@ def build_problem(
     *,
     fixed_strengths: bool = False,
     absorb: bool = True,
+    tie: float = 1.0,
 ) -> Problem:
     """Put the user's terms in the solver's units and sort them.
 
@@ -281,6 +285,8 @@ def build_problem(
         Fix C to one, as in coupled matrix factorisation.
     absorb : bool
         See `Settings`.
+    tie : float
+        See `tparafac2.data.couplings`.
     """
     K, I, _ = data.shape
     unit = data.scale ** (1 / 2 if fixed_strengths else 1 / 3)
@@ -296,4 +302,5 @@ def build_problem(
         c=sort_terms(c, K, absorb=absorb, coupled=False),
         fixed_strengths=fixed_strengths,
         unit=unit,
+        coupled=couplings(present_columns(data), unseen_columns(data), tie),
     )

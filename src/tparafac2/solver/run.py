@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray, is_complete, present_columns, row_weights
+from tparafac2.data import FloatArray, is_complete, row_weights
 from tparafac2.solver.problem import Problem, Scaled, met
-from tparafac2.solver.views import joined_columns
 
 
 class Status(StrEnum):
@@ -105,15 +104,12 @@ def evaluate(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> t
 
 
 def _pattern_penalty(problem: Problem, B: FloatArray) -> float:
-    """Value of the terms on the patterns; columns that come and go are coupled while they are there."""
-    present = present_columns(problem.data)
+    """Value of the terms on the patterns, each column's changes weighed as they are coupled."""
     total = sum(_value(term, B) for term in problem.b.everything)
-    if present is not None:
-        joined = joined_columns(problem.data.shape, present)
-        apart = 1.0 - joined
+    if problem.coupled is not None:
         steps = ((np.roll(B, -1, axis=0) - B) ** 2).sum(axis=2)
         weights = np.append(problem.b.off, problem.b.closing)
-        total -= float((weights[:, None] * apart * steps).sum())
+        total += float((weights[:, None] * (problem.coupled - 1.0) * steps).sum())
     return total
 
 

@@ -15,7 +15,6 @@ from tparafac2.data import (
     PartlyObserved,
     SliceData,
     follows_model,
-    present_columns,
     row_weights,
 )
 from tparafac2.solver import kernels
@@ -51,7 +50,13 @@ class View:
     ) -> tuple[Summary, FloatArray]:
         """What the other blocks need to know of the new patterns, and the strengths' systems (p, K, R, R)."""
         summary = summarise(patterns, G)
-        return summary, N[:, None] * summary.gram
+        if observed is None:
+            return summary, N[:, None] * summary.gram
+        systems, bands = np.zeros_like(summary.gram), np.zeros_like(summary.bands)
+        kernels.summarise_observed_batch(
+            patterns.B, patterns.active, observed, patterns.quadratics, systems, bands
+        )
+        return summary._replace(bands=bands), systems
 
     def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
@@ -92,15 +97,26 @@ class RowWeightedView(View):
 
 
 class FilledView(View):
-    """EM: as complete, with the current model where nothing was observed; at first, with a first guess."""
+    """EM: as complete, with the current model where nothing was observed; at first, with a first guess.
 
-    def __init__(self, data: SliceData) -> None:
+    Columns have systems of their own only if they are coupled in ways of their own.
+    """
+
+    def __init__(self, data: SliceData, coupled: FloatArray | None = None) -> None:
         super().__init__(data)
+        self.coupled = coupled
         self.begun = False
 
     def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """See View."""
-        return self.data.project(model.At, model if self.begun else None, out=out), None
+        G = self.data.project(model.At, model if self.begun else None, out=out)
+        if self.coupled is None:
+            return G, None
+        N = self.row_gram(model.At)
+        first, second = np.triu_indices(N.shape[1])
+        H = np.empty((*N[:, first, second].shape, *self.coupled.shape), dtype=self.data.dtype)
+        H[...] = N[:, first, second, None, None]
+        return G, Observed(H, self.coupled)
 
     def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See View."""
@@ -118,9 +134,10 @@ class ObservedView(View):
 
     data: PartlyObserved
 
-    def __init__(self, data: PartlyObserved) -> None:
+    def __init__(self, data: PartlyObserved, coupled: FloatArray | None = None) -> None:
         super().__init__(data)
-        self.joined = joined_columns(data.shape, present_columns(data))
+        K, _, J = data.shape
+        self.joined = np.ones((K, J)) if coupled is None else coupled
         self._H: FloatArray = np.empty(0)
 
     def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
@@ -133,17 +150,6 @@ class ObservedView(View):
         H = self.data.column_grams(model.At, out=self._H[:p])
         return self.data.project(model.At, out=out), Observed(H, self.joined)
 
-    def summarise(
-        self, patterns: Patterns, G: FloatArray, N: FloatArray, observed: Observed | None
-    ) -> tuple[Summary, FloatArray]:
-        """See View."""
-        summary = summarise(patterns, G)
-        systems, bands = np.zeros_like(summary.gram), np.zeros_like(summary.bands)
-        kernels.summarise_observed_batch(
-            patterns.B, patterns.active, observed, patterns.quadratics, systems, bands
-        )
-        return summary._replace(bands=bands), systems
-
     def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See View."""
         return self.data.accumulate(W), self.data.row_grams(W)
@@ -155,12 +161,12 @@ class ObservedView(View):
         return np.asarray(self.data.norm_squared + quadratic - 2.0 * (F * At).sum(axis=(1, 2)))
 
 
-def view_of(data: SliceData) -> View:
-    """Choose the view that the data ask for."""
+def view_of(data: SliceData, coupled: FloatArray | None = None) -> View:
+    """Choose the view that the data ask for; columns may be coupled in ways of their own, see `Problem`."""
     if follows_model(data):
-        return FilledView(data)
+        return FilledView(data, coupled)
     if isinstance(data, PartlyObserved):
-        return ObservedView(data)
+        return ObservedView(data, coupled)
     weights = row_weights(data)
     return View(data) if weights is None else RowWeightedView(data, weights)
 
@@ -172,14 +178,6 @@ def summarise(patterns: Patterns, G: FloatArray) -> Summary:
     out = Summary(np.zeros((p, K, R, R)), np.zeros((p, R, K)), np.zeros((p, R)), np.zeros((p, R)))
     kernels.summarise_batch(patterns.B, patterns.active, G, patterns.quadratics, out)
     return out
-
-
-def joined_columns(shape: tuple[int, int, int], present: NDArray[np.bool_] | None) -> NDArray[np.float64]:
-    """1 where a column is there in slice k and in the next one, (K, J); the first comes after the last."""
-    K, _, J = shape
-    if present is None:
-        return np.ones((K, J))
-    return (present & np.roll(present, -1, axis=0)).astype(np.float64)
 
 
 def _common_system(C: FloatArray, gram: FloatArray) -> NDArray[np.float64]:
