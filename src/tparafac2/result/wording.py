@@ -179,7 +179,7 @@ def what_is_explained(finding: Finding) -> str:
 _WEIGHTED_BY = {
     "rows": "by row",
     "entries": "by entry",
-    "residuals": "by row, as much as the fit leaves little of it",
+    "residuals": "by row, as estimated from what the fit leaves of each",
 }
 
 
