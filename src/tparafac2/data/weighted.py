@@ -14,7 +14,7 @@ from tparafac2.data.interface import BatchedFactors, FloatArray, SliceData, nega
 
 @dataclass(frozen=True, eq=False)
 class RowWeightedData:
-    """Complete data with a weight for each row, at the cost of data without weights.
+    """Complete data with a weight for each row, at little more than the cost of data without weights.
 
     Held are the rows times the root of their weights; loadings are multiplied likewise on their way into the
     products, and are themselves never scaled, so that what is asked of them keeps its meaning.
