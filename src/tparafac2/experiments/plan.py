@@ -83,7 +83,7 @@ class Method:
     >>> Method("tPARAFAC2", 1000.0).label
     'tPARAFAC2 1000'
     >>> Method("NNtCMF", 10.0).estimator()
-    TemporalCMF(rank=3, lambda_a=0.1, lambda_b=10.0, nonnegative="rows")
+    TemporalCMF(rank=3, nonnegative='rows', lambda_a=0.1, lambda_b=10.0)
     """
 
     model: str
