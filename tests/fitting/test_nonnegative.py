@@ -7,6 +7,8 @@ from scipy.sparse import csr_array
 import tparafac2 as tp
 from tparafac2.penalties import NonNegative
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"n_starts": 3, "random_state": 0}
 MODELS = {
     "TParafac2": lambda **more: tp.TParafac2(3, 1e-3, **(QUICK | more)),

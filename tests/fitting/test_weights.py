@@ -10,6 +10,8 @@ from scipy.sparse import csr_array
 import tparafac2 as tp
 from tparafac2.metrics import factor_match_score
 
+pytestmark = pytest.mark.slow
+
 _RNG = np.random.default_rng(0)
 _DATA = tp.synthetic.easy(seed=0, n_times=6, n_rows=15, n_columns=18, noise=0.3)
 _X = _DATA.X

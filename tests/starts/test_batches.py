@@ -136,6 +136,7 @@ def test_an_interruption_ends_the_batch_and_skips_the_rest(problem):
         assert all(np.isfinite(factor).all() for factor in (result.A, result.B, result.C))
 
 
+@pytest.mark.slow
 def test_whoever_is_interrupted_for_good_leaves_no_workers(problem, monkeypatch):
     stopped = []
     monkeypatch.setattr("tparafac2.starts.processes.stop_workers", lambda: stopped.append(True))

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.interface import Compressible, FloatArray, SliceData, SparselyStored
-from tparafac2.data.weighted import RowWeightedData
+from tparafac2.data.interface import AroundOthers, Compressible, FloatArray, SliceData, SparselyStored
 
 # A smaller gain does not pay for the factorisation.
 _WORTHWHILE = 0.6
@@ -143,9 +142,9 @@ def compress(data: SliceData, rank: int, *, columns: bool, rows: bool) -> Compre
     """
     if rank < 1:
         raise ValueError(f"rank must be at least 1; got {rank}.")
-    if isinstance(data, RowWeightedData):  # loadings are not scaled as the rows are: only columns may turn
+    if isinstance(data, AroundOthers):
         inner = compress(data.data, rank, columns=columns, rows=False)
-        return replace(inner, data=RowWeightedData(inner.data, data.row_weights))
+        return replace(inner, data=data.around(inner.data))
     if columns and (slices := _few_sparse_rows(data, rank)):
         return _compress_sparse(data, slices, at_least=data.shape[0] * rank)
     if not isinstance(data, Compressible):
@@ -172,7 +171,7 @@ def compressed_shape(data: SliceData, rank: int, *, columns: bool, rows: bool) -
     (2, 3, 6)
     """
     K, I, J = data.shape
-    if isinstance(data, RowWeightedData):
+    if isinstance(data, AroundOthers):
         return compressed_shape(data.data, rank, columns=columns, rows=False)
     if columns and _few_sparse_rows(data, rank):
         return K, I, K * I

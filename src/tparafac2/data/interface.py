@@ -124,6 +124,18 @@ class Compressible(SliceData, Protocol):
 
 
 @runtime_checkable
+class AroundOthers(SliceData, Protocol):
+    """Data that treat the rows of others in a way of their own, so that only columns may be compressed."""
+
+    @property
+    def data(self) -> SliceData:
+        """The others."""
+
+    def around(self, data: SliceData) -> SliceData:
+        """The same around others of the same rows."""
+
+
+@runtime_checkable
 class SparselyStored(SliceData, Protocol):
     """Data that hold their non-zeros only.
 

@@ -36,6 +36,10 @@ class RowWeightedData:
     data: SliceData
     row_weights: NDArray[np.float64]
 
+    def around(self, data: SliceData) -> "RowWeightedData":
+        """The same weights for others of the same rows."""
+        return RowWeightedData(data, self.row_weights)
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of slices, rows and columns: (K, I, J)."""
