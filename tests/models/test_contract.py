@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import tparafac2 as tp
+from tparafac2.data import take_in
 from tparafac2.penalties import NonNegative, Ridge, TemporalSmoothness
 
 SETTINGS = {"n_starts": 3, "random_state": 0, "tol": 1e-7}
@@ -241,6 +242,16 @@ def test_labels_of_data_frames_come_back(small_data):
     assert ds.loadings["rows"].values.tolist() == rows
     assert ds.patterns["columns"].values.tolist() == columns
     assert ds.patterns["time"].values.tolist() == list(range(8))
+
+
+def test_data_that_were_taken_in_give_the_same_fit_without_warnings(small_data):
+    model = tp.TParafac2(2, 1e-3, n_starts=2, max_iter=3, random_state=0)
+    taken = model.fit_intake(take_in(small_data.X), {"center": "rows"}).result_
+    with pytest.warns(tp.ConvergenceWarning):
+        given = model.fit(small_data.X).result_
+    np.testing.assert_array_equal(taken.B, given.B)
+    assert taken.objective == given.objective
+    assert taken.preparation == {"center": "rows"}
 
 
 def test_labels_appear_in_the_summary(labelled):

@@ -205,7 +205,7 @@ arrays, or "rows", optional
         -------
         self
         """
-        asked = self._asked()
+        self._asked()
         preparation = None
         X = as_prepared(X)
         if isinstance(X, Prepared):
@@ -214,10 +214,9 @@ arrays, or "rows", optional
             weights = X.counts
         if weights is not None:
             check_weights(weights, self.get_params())
-        about = {"model": type(self).__name__, "parameters": self.get_params(), "preparation": preparation}
 
         def take(counts: Any) -> Intake:
-            intake = take_in(
+            return take_in(
                 X,
                 dims=dims,
                 dtype=self.dtype,
@@ -227,18 +226,40 @@ arrays, or "rows", optional
                 bridge=bool(self.bridge),
                 weights=counts,
             )
-            self._check_size(Size(intake.data.shape, intake.data.widths))
-            return intake
 
         def run(intake: Intake, plan: FitPlan) -> Result:
-            path = [on_their_clock(terms, intake, plan.period) for terms in self._path(asked, intake)]
-            return fit(intake, path, plan, about)
+            return self._run(intake, plan, preparation)
 
-        plan = self._plan()
-        by_residuals = isinstance(weights, str)
-        self._take(fit_by_residuals(take, run, plan) if by_residuals else run(take(weights), plan))
+        if isinstance(weights, str):
+            self._take(fit_by_residuals(take, run, self._plan()))
+        else:
+            self.fit_intake(take(weights), preparation)
         warn_if_unsound(self.result_)
         return self
+
+    def fit_intake(self, intake: Intake, preparation: Mapping[str, Any] | None = None) -> Self:
+        """Fit the model to data that were taken in already, for those who fit many times; without warnings.
+
+        Parameters
+        ----------
+        intake : Intake
+            As `take_in` gives it.
+        preparation : mapping, optional
+            How the data were prepared, for the record: `Prepared.as_dict`.
+
+        Returns
+        -------
+        self
+        """
+        self._take(self._run(intake, self._plan(), preparation))
+        return self
+
+    def _run(self, intake: Intake, plan: FitPlan, preparation: Mapping[str, Any] | None) -> Result:
+        asked = self._asked()
+        self._check_size(Size(intake.data.shape, intake.data.widths))
+        path = [on_their_clock(terms, intake, plan.period) for terms in self._path(asked, intake)]
+        about = {"model": type(self).__name__, "parameters": self.get_params(), "preparation": preparation}
+        return fit(intake, path, plan, about)
 
     def check_settings(self, shape: tuple[int, int, int] | None = None) -> None:
         """Refuse settings that cannot be fitted, before any work; `fit` does so itself.
