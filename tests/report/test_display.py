@@ -155,12 +155,13 @@ def find(result, figure):
     return fact
 
 
-def test_a_good_fit_is_told_in_three_facts():
+def test_a_good_fit_is_told_in_four_facts():
     facts = account(make())
     assert [(fact.tone, fact.figure) for fact in facts] == [
         ("plain", "84.2 %"),
         ("good", "converged"),
         ("plain", "complete"),
+        ("plain", "trust: fair"),
     ]
     assert "3 components" in facts[0].text
     assert "after 321 iterations" in facts[1].text

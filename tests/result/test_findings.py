@@ -15,7 +15,7 @@ from tparafac2.cli.wording import FLAGS
 from tparafac2.data import Labels
 from tparafac2.penalties import NonNegative, SoftParafac2, Static, TemporalSmoothness
 from tparafac2.report.display import account
-from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, Terms, notes, sentence, wording
+from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, Terms, Trust, notes, sentence, wording
 from tparafac2.result.findings import chosen_start, count_alike, count_same_objective, likeness
 from tparafac2.solver import Status
 from tparafac2.words import PYTHON
@@ -63,6 +63,11 @@ def coverage(**places):
     for value, (k, j) in places.values():
         shares[k, j] = value
     return shares
+
+
+def trust(**changes):
+    plain = {"replicability": [0.97, 0.7, 0.95], "chance": [0.4, 0.5, 0.4], "verdict": ["replicable"] * 3}
+    return Trust(**(plain | changes))
 
 
 CANCELLING = np.array([[1.0, -1.0, 0.3]] * 9)
@@ -116,6 +121,12 @@ CASES = {
     Kind.UNEVEN_TIMES: {"times": np.array([0.0, 1.0, 2.0, 4.0, 5.0])},
     Kind.PERIODIC: {"period": 5.0},
     Kind.RAGGED: {"B": [np.ones((width, 3)) for width in (3, 4, 3, 6, 5)]},
+    Kind.ONLY_THERE: {"trust": trust(verdict=["replicable", "there", "replicable"])},
+    Kind.NOT_THERE: {"trust": trust(verdict=["replicable", "not there", "replicable"])},
+    Kind.DEPENDS_ON_SETTING: {"trust": trust(stability=[0.95, 0.8, 1.0], n_settings=4)},
+    Kind.CONSTRAINT_CONTRADICTED: {"trust": trust(z=5.0, gain=0.03)},
+    Kind.CONSTRAINT_DOUBTFUL: {"trust": trust(z=2.0)},
+    Kind.TRUST: {},
 }
 
 

@@ -28,6 +28,8 @@ _ADVICE = {
     "or_the_lambdas": ".",
     "no_bridge": "--no-bridge",
     "nonnegative": "--nonnegative patterns",
+    "unmeasured": "replicability was not measured ('tparafac2 choose' does)",
+    "let_give_way": ": let it give way (--rigidity)",
     "use_parafac2": "--model parafac2",
     "data": "the data",
     "load": "look at it with 'tparafac2 info' or 'tparafac2 report'",

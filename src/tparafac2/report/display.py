@@ -24,6 +24,7 @@ from tparafac2.result import (
     sentence,
     static,
     timeline,
+    trusted,
     vanished,
     what_is_explained,
 )
@@ -54,8 +55,13 @@ _FIGURES = {
     Kind.STATIC: "{count} static",
     Kind.MISSING: "{percent}",
     Kind.UNOBSERVED_TIMES: "not observed",
+    Kind.ONLY_THERE: "{count} not replicable",
+    Kind.NOT_THERE: "{count} not there",
+    Kind.TRUST: "trust: {level}",
 }
 """A finding in a word or number; of other kinds their name says enough."""
+
+_TONES: dict[str, Tone] = {"high": "good", "fair": "plain", "low": "warning"}
 
 _HERE = {
     Kind.UNDETERMINED: " They are hatched on this page.",
@@ -169,21 +175,14 @@ def component_accounts(result: Result, view: Display) -> list[ComponentAccount]:
     >>> component_accounts(result, look(result))[0].text
     'Strongest at 0, weakest at 1. At 0 it is column 1, column 0; at 1 it is column 2.'
     """
-    shares = _shares(view.C)
     gone, still = vanished(result), static(result)
     accounts = []
     for r in range(result.rank):
         text = "Nothing is left of it." if gone[r] else _sentences(view, r, bool(still[r]))
+        text += (trust := trusted(result.trust, r)) and f" {trust[:1].upper()}{trust[1:]}."
         state: Literal["", "vanished", "static"] = "vanished" if gone[r] else "static" if still[r] else ""
-        accounts.append(ComponentAccount(float(shares[r]), state, text))
+        accounts.append(ComponentAccount(float(result.shares[r]), state, text))
     return accounts
-
-
-def _shares(C: NDArray[np.float64]) -> NDArray[np.float64]:
-    finite = np.where(np.isfinite(C), C, 0.0)
-    # The peak first, so that no square leaves the range.
-    strengths = np.linalg.norm(finite / (np.abs(finite).max(initial=0.0) or 1.0), axis=0)
-    return np.asarray(strengths / (strengths.sum() or 1.0))
 
 
 def _sentences(view: Display, r: int, still: bool) -> str:
@@ -263,12 +262,14 @@ def _fact(kind: Kind, findings: Sequence[Finding], words: Words) -> Fact:
         components = counted(numbers["components"], "component")
         text = f"of the variation in the {what} (its sum of squares) is explained by {components}."
     elif text.casefold().startswith(figure.casefold()):  # it then goes on from there: no number is told twice
-        text = text[len(figure) :].lstrip()
+        text = text[len(figure) :].lstrip(" ,")
     return Fact(_tone(findings[0]), figure, text)
 
 
 def _tone(finding: Finding) -> Tone:
     if finding.severity is Severity.WARNING:
         return "warning"
+    if finding.kind is Kind.TRUST:
+        return _TONES[finding.numbers["level"]]
     all_agree = finding.kind is Kind.STARTS and finding.numbers["alike"] == finding.numbers["starts"]
     return "good" if all_agree or finding.kind is Kind.CONVERGED else "plain"

@@ -2,24 +2,16 @@
 
 from tparafac2.result.evaluation import Evaluation
 from tparafac2.result.files import CONTENT, load_result
-from tparafac2.result.findings import (
-    ENDINGS,
-    SAME_OBJECTIVE,
-    Finding,
-    Kind,
-    Severity,
-    count_same_objective,
-    faults,
-    static,
-    vanished,
-)
+from tparafac2.result.findings import SAME_OBJECTIVE, count_same_objective, faults, static, vanished
+from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.moments import Timeline, moment_text, read_moments, timeline
 from tparafac2.result.observation import Clock, strengths, weak
 from tparafac2.result.parameters import GIVEN_FACTORS
 from tparafac2.result.record import NormalisedFactors, Result
 from tparafac2.result.summary import size_text
 from tparafac2.result.terms import LostTerm, Method, Terms
-from tparafac2.result.wording import counted, notes, percentage, sentence, what_is_explained
+from tparafac2.result.trust import Trust, Verdict
+from tparafac2.result.wording import counted, notes, percentage, sentence, trusted, what_is_explained
 
 __all__ = [
     "Clock",
@@ -32,6 +24,7 @@ __all__ = [
     "Result",
     "Severity",
     "Terms",
+    "Trust",
     "load_result",
     "sentence",
 ]

@@ -16,12 +16,23 @@ from tparafac2.result.record import CONVENTION, Result, unit_columns
 if TYPE_CHECKING:
     import xarray as xr
 
-_VARIABLES = ("loadings", "patterns", "strengths", "width", "coverage", "undetermined")
+_TRUST = {
+    "replicability": "replicability",
+    "chance": "chance_likeness",
+    "stability": "stability",
+    "verdict": "verdict",
+}
+"""What was measured of every component, and what it is called beside the factors."""
+_VARIABLES = (
+    *("loadings", "patterns", "strengths", "share", "width", "coverage", "undetermined"),
+    *_TRUST.values(),
+)
 _ROUNDING_STEPS = 4
 _UNITS = {
     "loadings": {"units": "every component has length 1"},
     "patterns": {"units": "every component has length 1 at every time"},
     "strengths": {"units": "those of the data that were fitted"},
+    "share": {"units": "part of the sum of all components' strengths"},
 }
 
 
@@ -53,8 +64,11 @@ def to_dataset(result: Result) -> xr.Dataset:
         "loadings": ((rows, "component"), A, _UNITS["loadings"]),
         "patterns": ((time, columns, "component"), padded(B), _UNITS["patterns"]),
         "strengths": ((time, "component"), C, _UNITS["strengths"]),
+        "share": ("component", result.shares, _UNITS["share"]),
         **tables,
     }
+    for name, array in ({} if result.trust is None else result.trust.by_component).items():
+        variables[_TRUST[name]] = ("component", array)
     if result.ragged:
         variables["width"] = (time, np.array(result.widths))
     if result.coverage is not None:

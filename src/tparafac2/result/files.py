@@ -23,6 +23,7 @@ from tparafac2.hdf5 import open_hdf5, write_sealed
 from tparafac2.result import parameters
 from tparafac2.result.record import Result
 from tparafac2.result.terms import Method, Terms
+from tparafac2.result.trust import Trust
 from tparafac2.words import Advice
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _LATER_ARRAYS = {
     "present": ("time", "columns"),
     "row_weights": ("rows",),
 }
-_RECORDS: dict[str, type[Terms | Method]] = {"terms": Terms, "method": Method}
+_RECORDS: dict[str, type[Terms | Method | Trust]] = {"terms": Terms, "method": Method, "trust": Trust}
 
 _ENDINGS_OF_0_1 = {
     "Converged: the objective no longer changes and all constraints hold.": "converged",

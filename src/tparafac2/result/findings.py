@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +12,8 @@ from numpy.typing import NDArray
 
 from tparafac2.metrics import cancelling_pair
 from tparafac2.penalties import asks_for
+from tparafac2.result.judging import judged
+from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.moments import gaps, timeline
 from tparafac2.result.parameters import GIVEN_FACTORS
 from tparafac2.result.record import Result
@@ -38,105 +38,6 @@ _ROWS_PER_COMPONENT = 2
 """Fewer rows than this at some time cannot tell the components apart with any certainty."""
 
 
-class Severity(StrEnum):
-    """How much a finding asks of the reader."""
-
-    INFO = "info"
-    NOTE = "note"
-    WARNING = "warning"
-
-
-class Kind(StrEnum):
-    """What can be found."""
-
-    EXPLAINED = "explained"
-    EXPLAINS_NOTHING = "explains_nothing"
-    CONVERGED = "converged"
-    NOT_CONVERGED = "not_converged"
-    MAX_ITER = "max_iter"
-    INFEASIBLE = "infeasible"
-    INTERRUPTED = "interrupted"
-    NOT_FINITE = "not_finite"
-    ALL_VANISHED = "all_vanished"
-    NO_SOUND_START = "no_sound_start"
-    INTERRUPTED_STARTS = "interrupted_starts"
-    ONE_START = "one_start"
-    STARTS = "starts"
-    FEW_STARTS_AGREE = "few_starts_agree"
-    LOWER_PASSED_OVER = "lower_passed_over"
-    NOT_UNIQUE = "not_unique"
-    DEGENERATE = "degenerate"
-    VANISHED = "vanished"
-    CONSTANT = "constant"
-    STATIC = "static"
-    GIVES_WAY = "gives_way"
-    NONNEGATIVE = "nonnegative"
-    COULD_BE_NONNEGATIVE = "could_be_nonnegative"
-    NEGATIVE_DATA = "negative_data"
-    UNDETERMINED = "undetermined"
-    COMPLETE = "complete"
-    MISSING = "missing"
-    UNOBSERVED_TIMES = "unobserved_times"
-    FEW_ROWS = "few_rows"
-    BRIDGED = "bridged"
-    WEIGHTED = "weighted"
-    UNEVEN_WEIGHTS = "uneven_weights"
-    UNEVEN_TIMES = "uneven_times"
-    PERIODIC = "periodic"
-    RAGGED = "ragged"
-
-
-ENDINGS = {
-    "converged": Kind.CONVERGED,
-    "max_iter": Kind.MAX_ITER,
-    "infeasible": Kind.INFEASIBLE,
-    "interrupted": Kind.INTERRUPTED,
-    "not_finite": Kind.NOT_FINITE,
-    "vanished": Kind.ALL_VANISHED,
-    "": Kind.NOT_CONVERGED,
-}
-"""How a fit can have ended, by its status; one that is not known is none."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing to know about a fit.
-
-    Attributes
-    ----------
-    kind : Kind
-    severity : Severity
-        Of "info", "note" (worth reading) and "warning" (to beware of).
-    component : int, optional
-        The component that it is about, counted from 1.
-    times : tuple
-        Labels of the times that it is about.
-    numbers : mapping of str to numbers
-        How much, how many; tuples have one number for each time.
-
-    Examples
-    --------
-    >>> Finding(Kind.STATIC, Severity.NOTE, component=2).as_dict()
-    {'kind': 'static', 'severity': 'note', 'component': 2, 'times': [], 'numbers': {}}
-    """
-
-    kind: Kind
-    severity: Severity = Severity.INFO
-    component: int | None = None
-    times: tuple[Any, ...] = ()
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give everything in types that JSON has: dates as text, and None for numbers that are not finite."""
-        return {
-            "kind": self.kind.value,
-            "severity": self.severity.value,
-            "component": self.component,
-            "times": [_plain(label) for label in self.times],
-            "numbers": {name: _plain(number) for name, number in self.numbers.items()},
-        }
-
-
 def find(result: Result) -> tuple[Finding, ...]:
     """Find out what there is to know about a fit.
 
@@ -150,11 +51,12 @@ def find(result: Result) -> tuple[Finding, ...]:
     >>> result = Result(model="TParafac2", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
     ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
     >>> [str(finding.kind) for finding in find(result)]
-    ['explained', 'converged', 'static', 'complete']
+    ['explained', 'converged', 'static', 'complete', 'trust']
     """
     seen = _Seen(result)
     parts = (_explained, _ending, _starts, _components, _observed, _weighted, _time)
-    return tuple(finding for part in parts for finding in part(seen))
+    found = [finding for part in parts for finding in part(seen)]
+    return (*found, *judged(result, found))
 
 
 def vanished(result: Result) -> NDArray[np.bool_]:
@@ -477,15 +379,3 @@ def _time(seen: _Seen) -> Iterator[Finding]:
         yield Finding(Kind.PERIODIC, numbers={"period": result.period, "dated": when.dated})
     if len(set(result.widths)) > 1:
         yield Finding(Kind.RAGGED, numbers={"least": min(result.widths), "most": max(result.widths)})
-
-
-def _plain(value: Any) -> Any:
-    """A label or number as JSON has it."""
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, np.datetime64):
-        return str(np.datetime_as_string(value, unit="auto"))
-    native = value.item() if isinstance(value, np.generic) else value
-    if isinstance(native, float):
-        return native if math.isfinite(native) else None
-    return native if isinstance(native, bool | int) else str(native)

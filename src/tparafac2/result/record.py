@@ -16,6 +16,7 @@ from tparafac2.data import Labels, printable
 from tparafac2.penalties import asks_for, softens
 from tparafac2.result import observation
 from tparafac2.result.terms import Method, Terms
+from tparafac2.result.trust import Trust
 from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from tparafac2.result.evaluation import Evaluation
-    from tparafac2.result.findings import Finding
+    from tparafac2.result.kinds import Finding
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Column: TypeAlias = NDArray[Any]
@@ -120,6 +121,9 @@ class Result:
     weighting : mapping, optional
         How the weights came about: `by` is "rows", "entries" or "residuals" (estimated, see `fit`), and
         `mean` what was given was divided by.
+    trust : Trust, optional
+        What was measured of every component beyond the fit: whether halves of the rows agree on it, and
+        whether it depends on the setting. None: not measured.
 
     Examples
     --------
@@ -159,6 +163,7 @@ class Result:
     negative_share: float | None = None
     row_weights: NDArray[np.float64] | None = None
     weighting: Mapping[str, Any] | None = None
+    trust: Trust | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -181,6 +186,8 @@ class Result:
         self.labels.check(self.shape)
         for name, value in observation.settled(vars(self), self.shape, self.rank).items():
             object.__setattr__(self, name, value)
+        if self.trust is not None and self.trust.rank not in (None, self.rank):
+            raise ValueError(f"trust must be of {self.rank} components; got that of {self.trust.rank}.")
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -196,6 +203,15 @@ class Result:
     def rank(self) -> int:
         """Number of components R."""
         return int(self.A.shape[1])
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """Part of every component in the sum of all components' strengths, (R,); 0 for what is not finite."""
+        C = self.normalised().C
+        finite = np.where(np.isfinite(C), C, 0.0)
+        # The peak first, so that no square leaves the range.
+        strengths = np.linalg.norm(finite / (np.abs(finite).max(initial=0.0) or 1.0), axis=0)
+        return np.asarray(strengths / (strengths.sum() or 1.0))
 
     @property
     def ragged(self) -> bool:
@@ -230,7 +246,7 @@ class Result:
         >>> X = np.random.default_rng(0).random((4, 6, 5))
         >>> result = tp.CP(rank=1, n_starts=1, random_state=0).fit(X).result_
         >>> [str(finding.kind) for finding in result.findings]
-        ['explained', 'converged', 'one_start', 'constant', 'complete']
+        ['explained', 'converged', 'one_start', 'constant', 'complete', 'trust']
         """
         from tparafac2.result.findings import find
 
@@ -436,8 +452,10 @@ class Result:
             Variables ``loadings``, ``patterns`` and ``strengths`` under the user's dimension names (with "_"
             appended to a name that is taken), the trace as ``trace_...`` over ``trace_row`` and the starts as
             ``start_...`` over ``start``. Patterns of unequal width are padded with NaN, and ``width`` has
-            their true widths. The coordinates ``time_value`` and ``row_weight``, ``coverage`` and
-            ``undetermined`` are there where the fit has them.
+            their true widths; ``share`` is the part of every component in all strengths. The coordinates
+            ``time_value`` and ``row_weight``, ``coverage`` and ``undetermined`` are there where the fit has
+            them, ``replicability``, ``chance_likeness``, ``stability`` and ``verdict`` of every component
+            where they were measured (see `Trust`).
         """
         from tparafac2.result.dataset import to_dataset
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import label_text, printable
-from tparafac2.result.findings import ENDINGS, Kind
-from tparafac2.result.record import NormalisedFactors, Result
-from tparafac2.result.wording import notes, sentence
+from tparafac2.result.kinds import ENDINGS, Kind
+from tparafac2.result.record import Result
+from tparafac2.result.wording import notes, sentence, trusted
 from tparafac2.words import PYTHON, Words
 
 _SHOWN_COLUMNS = 3
@@ -24,6 +24,7 @@ _ROWS = {
     "missing entries": (Kind.MISSING,),
     "weights": (Kind.WEIGHTED,),
     "time": (Kind.UNEVEN_TIMES, Kind.PERIODIC),
+    "in all": (Kind.TRUST,),
 }
 """Findings that have a line of their own among the facts about the whole fit."""
 
@@ -41,6 +42,8 @@ class ComponentFacts(NamedTuple):
         Its strength at the first and the last time.
     first_columns, last_columns : str
         The columns that matter most at these times, with their weights in the normalised pattern.
+    trust : str
+        What was measured of how far to trust it; empty if nothing was.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class ComponentFacts(NamedTuple):
     last: float
     first_columns: str
     last_columns: str
+    trust: str = ""
 
 
 def summary(result: Result, words: Words = PYTHON) -> str:
@@ -73,8 +77,9 @@ def summary(result: Result, words: Words = PYTHON) -> str:
     lines += [f"  {name:<{width}}  {text}" for name, text in facts]
     first, last = end_labels(result)
     for one in component_facts(result):
+        size = f"{one.share:.0%} of strength, {one.first:.4g} -> {one.last:.4g}"
         lines += [
-            f"  component {one.component}: {one.share:.0%} of strength, {one.first:.4g} -> {one.last:.4g}",
+            f"  component {one.component}: {', '.join(filter(None, (size, one.trust)))}",
             f"    {first}: {one.first_columns}",
             f"    {last}: {one.last_columns}",
         ]
@@ -158,17 +163,17 @@ def component_facts(result: Result) -> list[ComponentFacts]:
     'column 1 0.80, column 0 0.60'
     """
     normalised = result.normalised()
-    shares = _shares(normalised)
     labels = result.labels.columns
     first, last = (_seen(result, k, normalised.B[k]) for k in (0, -1))
     return [
         ComponentFacts(
             component=r + 1,
-            share=float(shares[r]),
+            share=float(result.shares[r]),
             first=float(normalised.C[0, r]),
             last=float(normalised.C[-1, r]),
             first_columns=_largest_columns(first[:, r], labels),
             last_columns=_largest_columns(last[:, r], labels),
+            trust=trusted(result.trust, r),
         )
         for r in range(result.rank)
     ]
@@ -202,12 +207,6 @@ def end_labels(result: Result) -> tuple[str, str]:
     return f"{unit}{label_text(result.labels.time[0])}", f"{unit}{label_text(result.labels.time[-1])}"
 
 
-def _shares(normalised: NormalisedFactors) -> NDArray[np.float64]:
-    strengths = np.linalg.norm(normalised.C, axis=0)
-    total = strengths.sum()
-    return strengths / total if total > 0 else np.zeros_like(strengths)
-
-
 def _largest_columns(pattern: NDArray[np.float64], labels: NDArray[Any] | None) -> str:
     sizes = np.abs(pattern)
     largest = [j for j in np.argsort(-sizes, kind="stable")[:_SHOWN_COLUMNS] if sizes[j] > 0]
@@ -237,8 +236,9 @@ def to_html(result: Result) -> str:
     first, last = end_labels(result)
     head = ["component", "share"]
     head += [f"{what}, {when}" for what in ("strength", "columns") for when in (first, last)]
+    head += ["trust"] * (result.trust is not None)
     components = [
-        (one.component, f"{one.share:.0%}", f"{one.first:.4g}", f"{one.last:.4g}", *one[4:])
+        (one.component, f"{one.share:.0%}", f"{one.first:.4g}", f"{one.last:.4g}", *one[4:])[: len(head)]
         for one in component_facts(result)
     ]
     facts = "".join(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from tparafac2.data import label_text
-from tparafac2.result.findings import ALIKE, Finding, Kind, Severity
+from tparafac2.result.findings import ALIKE
+from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
+from tparafac2.result.trust import Trust
 from tparafac2.words import PYTHON, Advice, Words, tell
 
 _SHOWN_TIMES = 3
@@ -74,6 +77,16 @@ _SENTENCES = {
     "out the weights (their square roots, say) if that is not meant.",
     Kind.UNEVEN_TIMES: "Times are uneven: neighbours are {least:.4g} to {most:.4g}{unit} apart.",
     Kind.PERIODIC: "Time is periodic, {period:.6g}{unit}: the last is followed by the first.",
+    Kind.ONLY_THERE: "Component {component} is there, but not replicable: halves of the rows agree on it by "
+    "{replicability:.2f} ({chance:.2f} by chance; {threshold:.2g} is replicable). Read its outlines, not its "
+    "details.",
+    Kind.NOT_THERE: "Component {component} is not there: halves of the rows agree on it by "
+    "{replicability:.2f}, no more than by chance ({chance:.2f}). Lower the rank, or do not interpret it.",
+    Kind.DEPENDS_ON_SETTING: "Component {component} depends on the setting: its shape is alike by only "
+    "{stability:.2f} {among} as good as the chosen one. Do not interpret what changes.",
+    Kind.CONSTRAINT_CONTRADICTED: "The data contradict the PARAFAC2 constraint (z = {z:.1f}){gained}{held}.",
+    Kind.CONSTRAINT_DOUBTFUL: "The PARAFAC2 constraint is doubtful (z = {z:.1f}){gained}{held}.",
+    Kind.TRUST: "Trust: {level}{most}, because {reasons}{unmeasured}.",
     Kind.RAGGED: "The times have {least} to {most} columns, each its own: a column need not be the same "
     "thing at another time.",
 }
@@ -87,6 +100,8 @@ _ADVICE = {
         "or_lambdas": " (or the lambdas)",
         "no_bridge": "bridge=False",
         "nonnegative": "nonnegative='patterns'",
+        "unmeasured": "replicability was not measured (tp.choose does)",
+        "let_give_way": ": let it give way (rigidity=)",
     }.items()
 }
 _REASONS = {
@@ -244,6 +259,90 @@ def _bounded(finding: Finding) -> dict[str, Any]:
     return {"what": " and ".join(which).capitalize()}
 
 
+def trusted(trust: Trust | None, r: int) -> str:
+    """Say in a clause or two what was measured of a component, counted from 0; nothing, if nothing was.
+
+    Examples
+    --------
+    >>> trusted(Trust(replicability=[0.97], chance=[0.42], verdict=["replicable"], stability=[0.7]), 0)
+    'replicable (0.97 between halves of the rows; 0.42 by chance), depends on the setting (0.70)'
+    """
+    measured = {} if trust is None else {name: array[r] for name, array in trust.by_component.items()}
+    parts = [str(measured["verdict"])] if "verdict" in measured else []
+    if "replicability" in measured:
+        chance = f"; {measured['chance']:.2f} by chance" if "chance" in measured else ""
+        likeness = f"{measured['replicability']:.2f} between halves of the rows{chance}"
+        parts = [f"{parts[0]} ({likeness})"] if parts else [likeness]
+    if trust is not None and "stability" in measured:
+        moves = "depends on the setting" if measured["stability"] < trust.threshold else "stable"
+        parts.append(f"{moves} ({measured['stability']:.2f})")
+    return ", ".join(parts)
+
+
+def _halves(finding: Finding) -> dict[str, Any]:
+    return {name: finding.numbers.get(name, math.nan) for name in ("replicability", "chance")}
+
+
+def _setting(finding: Finding) -> dict[str, Any]:
+    settings = finding.numbers.get("settings")
+    return {"among": "among settings" if settings is None else f"among {counted(settings, 'setting')}"}
+
+
+def _constraint(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    lower = percentage(numbers.get("gain", math.nan))
+    gained = f"; where it may give way, the error of hidden entries is {lower} lower"
+    return {
+        "gained": gained if "gain" in numbers else "",
+        "held": _ADVICE["let_give_way"] if numbers["held"] else "; this fit lets it",
+    }
+
+
+_CLAUSES = {
+    **dict.fromkeys((kind.value for kind in ENDINGS.values()), "it did not converge"),
+    Kind.INTERRUPTED: "it was interrupted",
+    Kind.NOT_FINITE: "it broke down",
+    Kind.ALL_VANISHED: "nothing is left",
+    Kind.EXPLAINS_NOTHING: "it explains nothing",
+    Kind.ONE_START: "only one start was made",
+    Kind.FEW_STARTS_AGREE: "few starts agree",
+    Kind.NOT_UNIQUE: "only the span of the components is determined",
+    Kind.DEGENERATE: "two components cancel each other",
+    Kind.VANISHED: "{count} of {components} components vanished",
+    Kind.UNDETERMINED: "{count} of {components} patterns are not determined at some times",
+    Kind.ONLY_THERE: "{count} of {components} components are there, but not replicable",
+    Kind.NOT_THERE: "{count} of {components} components are not there",
+    Kind.DEPENDS_ON_SETTING: "{count} of {components} components depend on the setting",
+    Kind.CONSTRAINT_CONTRADICTED: "the data contradict the constraint",
+}
+
+
+def _reasons_of_trust(finding: Finding) -> dict[str, Any]:
+    """What speaks for it and, after a but, what speaks against it; all of this where trust is low."""
+    numbers = finding.numbers
+    against = [
+        _CLAUSES[kind].format(count=count, components=numbers["components"])
+        for kind, count in numbers["because"]
+    ]
+    speaks = []
+    if numbers.get("replicable"):
+        speaks.append(f"{numbers['replicable']} of {numbers['components']} components are replicable")
+    if "starts" in numbers:
+        speaks.append(f"{numbers['alike']} of {numbers['starts']} starts agree")
+    measured = numbers["measured"]
+    reasons = "" if numbers["level"] == "low" else " and ".join(speaks)
+    if reasons and (against or not measured):
+        reasons += ", but "
+    reasons += "; ".join(against) + "; " * bool(against and not measured)
+    if not reasons and measured:
+        reasons = "nothing speaks against it"
+    return {
+        "most": " at most" if numbers["level"] == "fair" and not measured else "",
+        "reasons": reasons,
+        "unmeasured": "" if measured else _ADVICE["unmeasured"],
+    }
+
+
 _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.EXPLAINED: _explained,
     Kind.EXPLAINS_NOTHING: _explained,
@@ -266,4 +365,10 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.UNEVEN_WEIGHTS: _uneven,
     Kind.UNEVEN_TIMES: _unit,
     Kind.PERIODIC: _unit,
+    Kind.ONLY_THERE: _halves,
+    Kind.NOT_THERE: _halves,
+    Kind.DEPENDS_ON_SETTING: _setting,
+    Kind.CONSTRAINT_CONTRADICTED: _constraint,
+    Kind.CONSTRAINT_DOUBTFUL: _constraint,
+    Kind.TRUST: _reasons_of_trust,
 }

@@ -1,0 +1,110 @@
+"""How far to trust a fit: what was measured of its components, and one judgement from all that was found."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
+from tparafac2.result.record import Result
+from tparafac2.result.trust import Trust
+
+CLEAR, DOUBTFUL = 5.0, 2.0
+"""From how many standard errors on hidden entries contradict the constraint, or make it doubtful."""
+
+_LOW = (
+    *(set(ENDINGS.values()) - {Kind.CONVERGED}),
+    Kind.EXPLAINS_NOTHING,
+    Kind.FEW_STARTS_AGREE,
+    Kind.NOT_UNIQUE,
+    Kind.DEGENERATE,
+    Kind.NOT_THERE,
+)
+"""With any of these the components should not be built upon."""
+
+_FAIR = (
+    Kind.ONE_START,
+    Kind.VANISHED,
+    Kind.UNDETERMINED,
+    Kind.ONLY_THERE,
+    Kind.DEPENDS_ON_SETTING,
+    Kind.CONSTRAINT_CONTRADICTED,
+)
+"""With any of these some part of a fit should not."""
+
+
+def judged(result: Result, found: Sequence[Finding]) -> Iterator[Finding]:
+    """Find what `Result.trust` says of the components, and how far to trust the whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
+    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7,
+    ...                 trust=Trust(replicability=[0.5], chance=[0.4], verdict=["not there"]))
+    >>> [str(finding.kind) for finding in judged(result, [])]
+    ['not_there', 'trust']
+    """
+    trust = result.trust or Trust()
+    measured = [*_replicability(trust), *_stability(trust), *_constraint(result, trust)]
+    yield from measured
+    yield _in_all(result.rank, trust, [*found, *measured])
+
+
+def _replicability(trust: Trust) -> Iterator[Finding]:
+    told = {
+        "there": (Kind.ONLY_THERE, Severity.NOTE),
+        "not there": (Kind.NOT_THERE, Severity.WARNING),
+    }
+    for r, verdict in enumerate([] if trust.verdict is None else trust.verdict.tolist()):
+        if verdict in told:
+            kind, severity = told[verdict]
+            numbers = _numbers(trust, r) | {"threshold": trust.threshold}
+            yield Finding(kind, severity, component=r + 1, numbers=numbers)
+
+
+def _numbers(trust: Trust, r: int) -> dict[str, float]:
+    return {name: float(array[r]) for name, array in trust.by_component.items() if name != "verdict"}
+
+
+def _stability(trust: Trust) -> Iterator[Finding]:
+    for r, likeness in enumerate([] if trust.stability is None else trust.stability.tolist()):
+        if likeness < trust.threshold:
+            numbers: dict[str, Any] = {"stability": likeness}
+            if trust.n_settings is not None:
+                numbers["settings"] = trust.n_settings
+            yield Finding(Kind.DEPENDS_ON_SETTING, Severity.WARNING, component=r + 1, numbers=numbers)
+
+
+def _constraint(result: Result, trust: Trust) -> Iterator[Finding]:
+    if trust.z is None or not trust.z >= DOUBTFUL:
+        return
+    numbers: dict[str, Any] = {"z": trust.z}
+    if trust.gain is not None:
+        numbers["gain"] = trust.gain
+    # Where patterns already give way, that is the reason and nothing to act upon.
+    numbers["held"] = held = result.terms is None or result.terms.rigidity in (None, math.inf)
+    clear = trust.z >= CLEAR
+    kind = Kind.CONSTRAINT_CONTRADICTED if clear else Kind.CONSTRAINT_DOUBTFUL
+    severity = Severity.INFO if not held else Severity.WARNING if clear else Severity.NOTE
+    yield Finding(kind, severity, numbers=numbers)
+
+
+def _in_all(rank: int, trust: Trust, found: Iterable[Finding]) -> Finding:
+    """One judgement, no better than the worst it rests on; it is no warning, since what it rests on is."""
+    found = [one for one in found if one.numbers.get("held", True)]
+    counts = Counter(one.kind for one in found if one.kind in (*_LOW, *_FAIR))
+    measured = trust.verdict is not None
+    level = "low" if any(kind in counts for kind in _LOW) else "high"
+    if level == "high" and (counts or not measured):
+        level = "fair"
+    numbers: dict[str, Any] = {"level": level, "components": rank, "measured": measured}
+    numbers["because"] = tuple((kind.value, count) for kind, count in counts.items())
+    if measured:
+        numbers["replicable"] = trust.verdict.tolist().count("replicable")  # type: ignore[union-attr]
+    for one in found:
+        if one.kind is Kind.STARTS:
+            numbers |= {name: one.numbers[name] for name in ("alike", "starts")}
+    return Finding(Kind.TRUST, numbers=numbers)
