@@ -33,6 +33,7 @@ ROOMS = (
     "starts",
     "fitting",
     "models",
+    "choosing",
     "synthetic",
     "plots",
     "experiments",

@@ -3,7 +3,7 @@ import os
 import numpy as np
 import pytest
 
-from tparafac2.data import intake, memory, physical_memory, require_memory, take_in
+from tparafac2.data import memory, physical_memory, reading, require_memory, take_in
 
 
 def test_refusal_says_need_and_supply_and_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,6 +38,6 @@ def test_what_cannot_fit_is_refused_before_a_look_at_it(monkeypatch: pytest.Monk
     def look(*_: object) -> None:
         pytest.fail("the entries were looked at")
 
-    monkeypatch.setattr(intake, "missing_entries", look)
+    monkeypatch.setattr(reading, "missing_entries", look)
     with pytest.raises(MemoryError, match=r"The working copy of X needs 8,000\.0 GB"):
         take_in(np.broadcast_to(1.0, (10_000, 10_000, 10_000)))

@@ -4,7 +4,7 @@ from tparafac2.data.compression import Compressed, compress, compressed_shape
 from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
 from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
-from tparafac2.data.intake import Intake, take_in
+from tparafac2.data.intake import Intake, make_intake, take_in
 from tparafac2.data.interface import (
     BatchedFactors,
     Compressible,
@@ -21,6 +21,8 @@ from tparafac2.data.interface import (
 )
 from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
+from tparafac2.data.places import Places
+from tparafac2.data.reading import Reading, read_in
 from tparafac2.data.sparse import SparseData
 from tparafac2.data.table import Table
 from tparafac2.data.text import label_text, listed, printable, shortened, shown

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data.exact_sums import power_of_two
 from tparafac2.data.labels import MODES, Mode
+from tparafac2.data.places import Places
 from tparafac2.data.sparse_tables import Entries, entries, tidy
 
 _ROUNDING = 1e-13  # a spread this small beside the numbers themselves is rounding: nothing to divide by
@@ -55,6 +56,7 @@ class Correction:
         mode: Mode,
         *,
         over: Literal["slice", "all"] = "slice",
+        hidden: Places | None = None,
     ) -> Self:
         """Take off the mean of every row, of every column, or of every slice.
 
@@ -65,6 +67,8 @@ class Correction:
             Whose means.
         over : "slice" or "all"
             Whether each slice has means of rows or columns of its own, or all slices the same ones.
+        hidden : Places, optional
+            Entries that are in no mean; nothing may be stored there. For means over all.
 
         Returns
         -------
@@ -81,15 +85,22 @@ class Correction:
             )
         if mode == "time":
             totals = np.array([one.values.sum(dtype=np.float64) for one in map(_entries, slices)])
-            return cls(u=np.outer(totals / (I * inside.sum(axis=1)), np.ones(I)), v=inside)
+            return cls.taking_off(totals / _counts(slices, mode, hidden), mode, slices)
         length = {"rows": I, "columns": J}[mode]
         sums = np.array([_sums(getattr(one, mode), one.values, length) for one in map(_entries, slices)])
-        counts = np.full(K, I) if mode == "columns" else inside.sum(axis=1)
-        if over == "slice":
-            means = sums / counts[:, None]
-        else:
-            means = np.broadcast_to(sums.sum(axis=0) / counts.sum(), sums.shape)
+        if over == "all":
+            return cls.taking_off(sums.sum(axis=0) / _counts(slices, mode, hidden), mode, slices)
+        means = sums / (I if mode == "columns" else inside.sum(axis=1)[:, None])
         return cls(u=means, v=inside) if mode == "rows" else cls(u=np.ones((K, I)), v=means)
+
+    @classmethod
+    def taking_off(cls, means: NDArray[np.float64], mode: Mode, slices: Sequence[Any]) -> Self:
+        """Take one number off each row, column or slice."""
+        K, I, J = _shape(slices)
+        if mode == "columns":
+            return cls(u=np.ones((K, I)), v=np.broadcast_to(means, (K, J)))
+        u = np.outer(means, np.ones(I)) if mode == "time" else np.broadcast_to(means, (K, I))
+        return cls(u=u, v=_inside(slices))
 
     def means(self, mode: Mode) -> NDArray[np.float64]:
         """What is taken off each row, column or slice by centring over all slices."""
@@ -123,13 +134,21 @@ class Correction:
         return self.divided(np.where(sizes > 0, sizes, 1.0), mode)
 
     def sizes(
-        self, slices: Sequence[Any], mode: Mode, *, by: Literal["deviation", "norm"] = "deviation"
+        self,
+        slices: Sequence[Any],
+        mode: Mode,
+        *,
+        by: Literal["deviation", "norm"] = "deviation",
+        hidden: Places | None = None,
     ) -> NDArray[np.float64]:
-        """Deviation or norm of every row, column or slice of the corrected slices; 0 where it is rounding."""
+        """Deviation or norm of every row, column or slice of the corrected slices; 0 where it is rounding.
+
+        Hidden entries, at which nothing may be stored, do not count.
+        """
         _require("mode", mode, MODES)
         _require("by", by, ("deviation", "norm"))
         self.check(_shape(slices))
-        return self._sizes(slices, mode, by)
+        return self._sizes(slices, mode, by, hidden)
 
     def divided(self, sizes: NDArray[np.float64], mode: Mode) -> Self:
         """Go on to divide every row, column or slice by a number."""
@@ -146,6 +165,23 @@ class Correction:
         parts = {"u": self.u, "v": self.v, "times": self.times}
         places = list(order)
         return replace(self, **{name: part[places] for name, part in parts.items() if part is not None})
+
+    def of_rows(self, rows: NDArray[np.intp]) -> Self:
+        """The same for some rows."""
+        u = None if self.u is None else self.u[:, rows]
+        return replace(self, rows=None if self.rows is None else self.rows[rows], u=u)
+
+    def at(self, values: NDArray[np.float64], places: Places) -> NDArray[np.float64]:
+        """Single entries, corrected."""
+        for factors, where in (
+            (self.rows, places.rows),
+            (self.columns, places.columns),
+            (self.times, places.time),
+        ):
+            values = values if factors is None else values * factors[where]
+        if self.u is None or self.v is None:
+            return values
+        return values - self.u[places.time, places.rows] * self.v[places.time, places.columns]
 
     def dense(self, piece: Any, k: int) -> NDArray[np.float64]:
         """Slice k, corrected, with all its zeros.
@@ -194,12 +230,11 @@ class Correction:
             if not np.isfinite(array).all():
                 raise ValueError(f"the correction's {name} holds NaN or infinity; give finite numbers.")
 
-    def _sizes(self, slices: Sequence[Any], mode: Mode, by: str) -> NDArray[np.float64]:
+    def _sizes(
+        self, slices: Sequence[Any], mode: Mode, by: str, hidden: Places | None
+    ) -> NDArray[np.float64]:
         K, I, J = _shape(slices)
-        inside = _inside(slices)
-        counts = {"rows": np.full(I, inside.sum()), "columns": I * inside.sum(axis=0)}.get(
-            mode, I * inside.sum(axis=1)
-        )
+        counts = _counts(slices, mode, hidden)
         length = len(counts)
         u = np.zeros((K, I)) if self.u is None else self.u
         v = np.zeros((K, J)) if self.v is None else self.v
@@ -219,6 +254,12 @@ class Correction:
             squares += _sums(group, x * (x - 2.0 * taken_off), length) + everywhere
             squares_before += _sums(group, x * x, length) + everywhere
             sums += _sums(group, x, length) - total
+        if hidden is not None:
+            group = getattr(hidden, mode)
+            taken_off = u[hidden.time, hidden.rows] * (v[hidden.time, hidden.columns] / unit)
+            squares -= _sums(group, taken_off**2, length)
+            squares_before -= _sums(group, taken_off**2, length)
+            sums += _sums(group, taken_off, length)
         if by == "deviation":
             squares = (squares - sums * sums / counts) / counts
             squares_before = squares_before / counts
@@ -250,6 +291,17 @@ def _sums(group: NDArray[Any], values: NDArray[Any], length: int) -> NDArray[np.
 
 def _shape(slices: Sequence[Any]) -> tuple[int, int, int]:
     return len(slices), slices[0].shape[0], max(piece.shape[1] for piece in slices)
+
+
+def _counts(slices: Sequence[Any], mode: Mode, hidden: Places | None) -> NDArray[np.float64]:
+    """Number of entries of every row, column or slice, less those that are hidden; at least 1."""
+    I, inside = slices[0].shape[0], _inside(slices)
+    counts = {"rows": np.full(I, inside.sum()), "columns": I * inside.sum(axis=0)}.get(
+        mode, I * inside.sum(axis=1)
+    )
+    if hidden is not None:
+        counts = np.maximum(counts - np.bincount(getattr(hidden, mode), minlength=len(counts)), 1.0)
+    return np.asarray(counts)
 
 
 def _inside(slices: Sequence[Any]) -> NDArray[np.float64]:

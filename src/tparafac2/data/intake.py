@@ -1,45 +1,35 @@
 """The door: whatever the user has becomes data with labels, or is refused with a sentence."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from numbers import Real
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.checks import (
+    Mask,
     ObservedSlices,
     WeightedSlices,
-    aligned_mask,
-    missing_entries,
     require_finite_entries,
     require_numbers,
     require_observed,
     require_ordinary,
-    require_stack,
     require_tables,
     usable_norm,
 )
 from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
-from tparafac2.data.frames import align, annotated_advice, as_frames, is_frame, long_table, slices_by_time
 from tparafac2.data.incomplete import FilledData, ObservedData
 from tparafac2.data.interface import FloatArray, SliceData
-from tparafac2.data.labels import Labels, dated_dims, labels_of, resolve_dims
+from tparafac2.data.labels import Labels
 from tparafac2.data.memory import require_memory
+from tparafac2.data.reading import Reading, read_in
 from tparafac2.data.sparse import SparseData, tidy_slices
-from tparafac2.data.table import Table
-from tparafac2.data.times import read_times, times_of_one_kind
+from tparafac2.data.times import read_times
 from tparafac2.data.weighted import EntryWeightedData, RowWeightedData
-from tparafac2.data.weights import Weighting, Weights, read_weights, require_some_size
+from tparafac2.data.weights import Weighting, Weights, require_some_size
 from tparafac2.errors import InvalidValue
 from tparafac2.words import Setting
-
-_ACCEPTED = (
-    "a (K, I, J) array, a list of K arrays, DataFrames or scipy sparse matrices (I, J), "
-    "a dict of these by time, an xarray.DataArray, or a Table"
-)
 
 
 class Intake(NamedTuple):
@@ -85,23 +75,6 @@ class Intake(NamedTuple):
     def clock(self) -> NDArray[np.float64]:
         """Times of the user's slices; 0, 1, 2, ... where there are none."""
         return np.arange(self.n_times, dtype=np.float64) if self.times is None else self.times
-
-
-class _Request(NamedTuple):
-    dims: Mapping[str, Hashable] | None
-    dtype: DTypeLike | None
-    mask: object
-    times: Any
-    exact: bool
-    bridge: bool
-    weights: Any
-
-
-class _Read(NamedTuple):
-    slices: Sequence[NDArray[Any]]
-    labels: Labels
-    given: Sequence[object] = ()
-    present: NDArray[np.bool_] | None = None
 
 
 def take_in(
@@ -159,82 +132,57 @@ def take_in(
     >>> data.shape, data.widths
     ((2, 3, 5), (4, 5))
     """
-    request = _Request(dims, dtype, mask, times, exact, bridge, weights)
-    held_type = _float_type(dtype)
-    keys = None
-    if isinstance(X, dict):
-        weights = [weights[key] for key in X] if _is_by_time(weights, X) else weights
-        X, mask, keys = slices_by_time(X, mask)
-    elif is_frame(X) and dims is None:
-        X = long_table(X)
+    _float_type(dtype)
     if isinstance(X, SliceData):
-        return _take_made(X, request)
-    if isinstance(X, Table):
-        slices, labels, given, present = _read_long(X)
-    elif _is_list_of_sparse(X) and dims is None:
-        slices, labels, given, present = X, Labels(), (), None
-    else:
-        slices, labels, given, present = _read(X, dims)
-    mask = aligned_mask(mask, X, labels)
-    counts = _read_counts(weights, X, slices, labels)
-    if keys is not None and times is None:
-        labels = replace(labels, time=keys)
-    when = read_times(times, labels.time, len(slices))
-    if when is not None and labels.time is None:  # what the user calls the times is in the results, too
-        labels = replace(labels, time=_plain_times(times))
-    order = range(len(slices)) if when is None else np.argsort(when).tolist()
-    if _is_list_of_sparse(slices):
-        if mask is not None:
-            raise ValueError(
-                "mask was given with sparse data: missing entries need dense input, .toarray() or "
-                "frame.sparse.to_dense()."
-            )
-        correction = None
-        if isinstance(X, Table) and X.correction is not None:
-            correction = X.correction.reordered(order)
-        if counts.entries is not None:
-            raise ValueError(
-                "weights of entries were given with sparse data, of which every zero would need one: give "
-                "one for each row, or dense input, .toarray()."
-            )
-        if counts.rows is not None:
-            roots = np.sqrt(counts.rows / counts.rows.mean())
-            correction = (correction or Correction()).divided(1.0 / roots, "rows")
-        data: SliceData = _read_sparse([slices[k] for k in order], held_type, correction)
-        return _weighted(Intake(data, labels, when, tuple(order)), counts)
+        kind = type(X).__name__
+        if weights is not None:
+            raise ValueError(f"weights are not for {kind}: give the slices themselves, and their weights.")
+        if dims is not None or mask is not None:
+            raise ValueError(f"dims and mask are not for {kind}, which has neither labels nor a mask.")
+        return _take_made(X, times, dtype)
+    reading = read_in(X, dims=dims, mask=mask, times=times, weights=weights)
+    return make_intake(reading, dtype=dtype, exact=exact, bridge=bridge)
+
+
+def make_intake(
+    reading: Reading, *, dtype: DTypeLike | None = None, exact: bool = True, bridge: bool = True
+) -> Intake:
+    """Turn what was read into what the solver works on; see `take_in`."""
+    held_type = _float_type(dtype)
+    slices, labels, times, counts = reading.slices, reading.labels, reading.times, reading.weights
+    order = range(len(slices)) if times is None else np.argsort(times).tolist()
+    if reading.is_sparse:
+        return _weighted(_take_sparse(reading, order, held_type), counts)
     # Before a look at the entries, which may be more than there is room for: X may be on disk, or broadcast.
     size = len(slices) * len(slices[0]) * max(piece.shape[1] for piece in slices)
     require_memory(size * held_type.itemsize, "The working copy of X")
-    hidden = missing_entries(slices, given or slices, mask)
+    hidden = reading.missing()
     if hidden is not None or counts.entries is not None:
         hidden = hidden or [np.broadcast_to(np.False_, piece.shape) for piece in slices]
-        return _take_incomplete(
-            _Read(slices, labels, hidden, present), when, request._replace(weights=counts)
-        )
+        return _take_incomplete(reading, hidden, _Request(held_type, exact, bridge))
     if counts.rows is not None:
         roots = np.sqrt(counts.rows / counts.rows.mean())[:, None]
         slices = WeightedSlices(slices, [np.broadcast_to(roots, piece.shape) for piece in slices])
     data = DenseData.from_slices([slices[k] for k in order], scale=usable_norm(slices), dtype=held_type)
     labels.check(data.shape)
-    return _weighted(Intake(data, labels, when, tuple(order)), counts)
+    return _weighted(Intake(data, labels, times, tuple(order)), counts)
 
 
-def _is_by_time(weights: Any, X: Mapping[Any, Any]) -> bool:
-    """Whether these are tables of weights by time, and not numbers by row label."""
-    if not isinstance(weights, dict) or set(weights) != set(X):
-        return False
-    return not any(isinstance(one, Real) for one in weights.values())
+class _Request(NamedTuple):
+    dtype: np.dtype[Any]
+    exact: bool
+    bridge: bool
 
 
-def _read_counts(weights: Any, X: object, slices: Sequence[Any], labels: Labels) -> Weights:
-    if weights is None and isinstance(X, Table):
-        weights = X.counts
-    if weights is None:
-        return Weights()
-    labelled = hasattr(weights, "dims") and weights.ndim == 3
-    if labelled or (isinstance(weights, list | tuple) and any(hasattr(one, "shape") for one in weights)):
-        weights = aligned_mask(weights, X, labels, "weights")
-    return read_weights(weights, [piece.shape for piece in slices], labels)
+def _take_sparse(reading: Reading, order: Sequence[int], dtype: np.dtype[Any]) -> Intake:
+    correction, rows = reading.correction, reading.weights.rows
+    if correction is not None:
+        correction = correction.reordered(order)
+    if rows is not None:
+        roots = np.sqrt(rows / rows.mean())
+        correction = (correction or Correction()).divided(1.0 / roots, "rows")
+    data = _read_sparse([reading.slices[k] for k in order], dtype, correction)
+    return Intake(data, reading.labels, reading.times, tuple(order))
 
 
 def _weighted(intake: Intake, weights: Weights) -> Intake:
@@ -246,22 +194,19 @@ def _weighted(intake: Intake, weights: Weights) -> Intake:
     return intake._replace(data=RowWeightedData(intake.data, rows), weighting=Weighting(rows, mean, "rows"))
 
 
-def _take_made(X: SliceData, request: _Request) -> Intake:
+def _take_made(X: SliceData, given: Any, dtype: DTypeLike | None) -> Intake:
     """Data in the form that the solver asks for already: sparse and corrected, or of the user's own kind."""
-    kind = type(X).__name__
-    if request.weights is not None:
-        raise ValueError(f"weights are not for {kind}: give the slices themselves, and their weights.")
-    if request.dims is not None or request.mask is not None:
-        raise ValueError(f"dims and mask are not for {kind}, which has neither labels nor a mask.")
     require_ordinary(X.scale)
     K = X.shape[0]
-    times = read_times(request.times, None, K)
+    times = read_times(given, None, K)
     if times is not None and (np.diff(times) < 0).any():
-        raise ValueError(f"times must be increasing for {kind}: sort the slices by time before making it.")
-    return Intake(_of_type(X, request.dtype), Labels(), times, tuple(range(K)), getattr(X, "coverage", None))
+        raise ValueError(
+            f"times must be increasing for {type(X).__name__}: sort the slices by time before making it."
+        )
+    return Intake(_of_type(X, dtype), Labels(), times, tuple(range(K)), getattr(X, "coverage", None))
 
 
-def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _Request) -> Intake:
+def _take_incomplete(read: Reading, hidden: Sequence[Mask], request: _Request) -> Intake:
     """Data with holes; slices without any observation are left out, and only make a gap in time longer."""
     widths = {piece.shape[1] for piece in read.slices}
     if len(widths) > 1:
@@ -269,16 +214,16 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
             f"the slices have between {min(widths)} and {max(widths)} columns, and entries are missing or "
             "have weights: give all slices the same columns, NaN where a column is missing."
         )
-    held_type = _float_type(request.dtype)
+    held_type, times = request.dtype, read.times
     K, (I, J) = len(read.slices), read.slices[0].shape
     kind = ObservedData if request.exact else FilledData
     require_memory(
         kind.COPIES * K * I * J * held_type.itemsize, "The working copy of X and of what was observed"
     )
-    observed = np.stack([np.asarray(hidden) for hidden in read.given])
+    observed = np.stack([np.asarray(one) for one in hidden])
     np.logical_not(observed, out=observed)
-    if request.weights.entries is not None:
-        for seen, counts in zip(observed, request.weights.entries):
+    if read.weights.entries is not None:
+        for seen, counts in zip(observed, read.weights.entries):
             seen &= counts > 0
     read.labels.check((K, I, J))
     require_observed(observed, read.labels)
@@ -287,7 +232,7 @@ def _take_incomplete(read: _Read, times: NDArray[np.float64] | None, request: _R
     if len(order) < K and times is None:
         times = clock
     kept = ObservedSlices([read.slices[k] for k in order], [observed[k] for k in order])
-    weights, weighting = _entry_weights(request.weights, observed, order, held_type)
+    weights, weighting = _entry_weights(read.weights, observed, order, held_type)
     roots = None if weights is None else list(np.sqrt(weights.swapaxes(0, 1)))
     scale = usable_norm(kept if roots is None else WeightedSlices(kept, roots))
     values = np.full((I, len(order), J), np.nan, dtype=held_type)
@@ -327,15 +272,6 @@ def _entry_weights(
     return weights.astype(dtype, copy=False), Weighting(sums / count / mean, mean, by)
 
 
-def _plain_times(times: Any) -> NDArray[Any]:
-    given = np.asarray(times)
-    return times_of_one_kind(given)[0] if given.dtype.kind == "O" else given
-
-
-def _read_long(X: Table) -> _Read:
-    return _Read(X.stored_slices(), X.labels, (), X.present)
-
-
 def _float_type(dtype: DTypeLike | None) -> np.dtype[Any]:
     for accepted in (np.dtype(np.float64), np.dtype(np.float32)):
         if dtype is None or (
@@ -343,72 +279,6 @@ def _float_type(dtype: DTypeLike | None) -> np.dtype[Any]:
         ):
             return accepted
     raise ValueError(f"dtype must be 'float64' or 'float32'; got {' '.join(repr(dtype).split()):.80}.")
-
-
-def _read(X: object, dims: Mapping[str, Hashable] | None) -> _Read:
-    if _comes_from(X, "xarray") and hasattr(X, "dims") and hasattr(X, "coords"):
-        return _read_labelled(X, dims)
-    if dims is not None:
-        raise ValueError(f"dims names the dimensions of an xarray.DataArray, but X is a {type(X).__name__}.")
-    if _is_sparse(X):
-        raise TypeError(
-            "X is one sparse matrix; give a list of them (I, J), one for each time: [X_1, X_2, ...]."
-        )
-    if isinstance(X, list | tuple):
-        return _read_list(X)
-    if all(hasattr(X, name) for name in ("X", "obs", "var")):
-        raise TypeError(annotated_advice(X))
-    if not hasattr(X, "__array__"):
-        raise TypeError(f"X is a {type(X).__name__}; give {_ACCEPTED}.")
-    return _Read(_read_stack(X), Labels(), list(X) if isinstance(X, np.ma.MaskedArray) else ())
-
-
-def _read_stack(X: object) -> Sequence[NDArray[Any]]:
-    stack = np.asarray(X)
-    require_stack(stack.shape)
-    require_numbers(stack, "X")
-    return list(stack)
-
-
-def _read_labelled(X: Any, dims: Mapping[str, Hashable] | None) -> _Read:
-    if hasattr(X, "data_vars"):
-        raise TypeError(f"X is an xarray.{type(X).__name__}; choose one of its arrays, X['name'].")
-    found = resolve_dims(X.dims, dims, dated_dims(X))
-    ordered = X.transpose(found["time"], found["rows"], found["columns"])
-    return _Read(_read_stack(ordered.values), labels_of(X, found))
-
-
-def _read_list(X: Sequence[object]) -> _Read:
-    labels, given, frames = Labels(), X, as_frames(X)
-    if frames is None:
-        slices = [_read_table(piece, f"slice {k}") for k, piece in enumerate(X)]
-    else:
-        slices, rows, columns = align(frames)
-        labels, given = Labels(rows, columns), ()
-    require_tables(slices)
-    for k, piece in enumerate(slices):
-        require_numbers(piece, f"slice {k}")
-    return _Read(slices, labels, given)
-
-
-def _read_table(piece: object, what: str) -> NDArray[Any]:
-    if _is_sparse(piece):
-        raise TypeError(
-            f"{what} is a sparse matrix, but not all slices are: give only sparse matrices, "
-            "or convert it with .toarray()."
-        )
-    try:
-        return np.asarray(piece)
-    except ValueError as error:
-        raise ValueError(f"{what} is not a table: all its rows must have the same length.") from error
-
-
-def _is_list_of_sparse(X: object) -> TypeGuard[Sequence[Any]]:
-    return isinstance(X, list | tuple) and len(X) > 0 and all(map(_is_sparse, X))
-
-
-def _is_sparse(X: object) -> bool:
-    return _comes_from(X, "scipy.sparse") and hasattr(X, "tocsr")
 
 
 def _read_sparse(X: Sequence[Any], dtype: np.dtype[Any], correction: Correction | None) -> SparseData:
@@ -430,7 +300,3 @@ def _of_type(data: SliceData, dtype: DTypeLike | None) -> SliceData:
     if dtype is not None and data.dtype != dtype:
         raise ValueError(f"X is held as {data.dtype}, but dtype is {dtype!r}: make it with this dtype.")
     return data
-
-
-def _comes_from(X: object, module: str) -> bool:
-    return type(X).__module__.startswith(module)

@@ -1,5 +1,6 @@
 """What is done to data before a fit, recorded with it, and undone for fitted values."""
 
+from tparafac2.preparing.adjustment import Adjustment
 from tparafac2.preparing.preparation import Preparation, Prepared, as_prepared, describe_record, undo
 
 __all__ = ["Preparation", "Prepared", "as_prepared", "describe_record", "undo"]

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
-from tparafac2.data import MODES, Correction, FloatArray, Labels, Mode, Table, require_memory
+from tparafac2.data import MODES, FloatArray, Labels, Mode, Table, require_memory
 from tparafac2.data.checks import require_finite_entries, require_numbers, require_stack
 from tparafac2.data.labels import AXES, ORDER, SELECTION, dated_dims, labels_of, named_array, resolve_dims
 from tparafac2.errors import InvalidValue
+from tparafac2.preparing.adjustment import Adjustment
 from tparafac2.preparing.steps import (
     Transform,
     Transformed,
-    deviations,
-    largest,
-    means,
     require_spread,
     spread_out,
     transform_dense,
@@ -167,31 +165,26 @@ class Preparation:
 
     def _corrected(self, made: Transformed, table: Table) -> Prepared:
         """Centre and scale sparse slices without filling in their zeros; see `Correction`."""
-        slices, centers, scales, correction = made.values, None, None, Correction()
+        slices = made.values
         require_finite_entries(slices)
-        if self.center is not None:
-            correction = Correction.centring(slices, self.center, over="all")
-            centers = correction.means(self.center)
-        if self.scale is not None:
-            scales = correction.sizes(slices, self.scale)
-            require_spread(scales == 0, self.scale, table.labels)
-            correction = correction.divided(scales, self.scale)
-        needed = None if self.center is None and self.scale is None else correction
-        return Prepared(self, table.with_slices(slices, needed), centers, scales, made.n_empty)
+        found = Adjustment.of_sparse(slices, self.center, self.scale)
+        self._require_spread(found, table.labels)
+        data = table.with_slices(slices, found.correction(slices))
+        return Prepared(self, data, found.centers, found.scales, made.n_empty)
 
     def _adjusted(self, made: Transformed, given: _Given) -> Prepared:
-        stack, centers, scales = made.values, None, None
+        found = Adjustment.of(made.values, self.center, self.scale, self.least_size)
+        self._require_spread(found, given.labels)
+        return Prepared(self, given.back(found.apply(made.values)), found.centers, found.scales, made.n_empty)
+
+    @property
+    def least_size(self) -> float:
+        """How large transformed values are by nature: logarithms of size 1, also where all are equal."""
+        return 1.0 if "clr" in transform_steps(self.transform) else 0.0
+
+    def _require_spread(self, found: Adjustment, labels: Labels) -> None:
         if self.scale is not None:
-            # Logarithms are of size 1 by nature, also where all of them are equal.
-            is_log_ratio = "clr" in transform_steps(self.transform)
-            before = np.maximum(largest(stack, self.scale), 1.0 if is_log_ratio else 0.0)
-        if self.center is not None:
-            centers = means(stack, self.center)
-            stack = stack - spread_out(centers, self.center)
-        if self.scale is not None:
-            scales = deviations(stack, self.scale, given.labels, before)
-            stack = stack / spread_out(scales, self.scale)
-        return Prepared(self, given.back(stack), centers, scales, made.n_empty)
+            require_spread(found.flat, self.scale, labels)
 
 
 @dataclass(frozen=True, eq=False)

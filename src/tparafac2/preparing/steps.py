@@ -179,18 +179,17 @@ def means(stack: FloatArray, mode: Mode) -> FloatArray:
     return np.asarray(sums / np.maximum(observed.sum(axis=_others(mode)), 1))
 
 
-def deviations(stack: FloatArray, mode: Mode, labels: Labels, before: FloatArray) -> FloatArray:
+def deviations(stack: FloatArray, mode: Mode, before: FloatArray) -> FloatArray:
     """Standard deviation of each row, column or time about its mean; 1 where nothing was observed.
 
-    The size of the values `before` means were taken off tells rounding from spread.
+    The size of the values `before` means were taken off tells rounding from spread: where that is nothing,
+    it is 0.
 
     Examples
     --------
     >>> X = np.array([[[1.0, 7.0], [3.0, 7.0]]])
-    >>> deviations(X, "columns", Labels(columns=["a", "b"]), largest(X, "columns"))
-    Traceback (most recent call last):
-    tparafac2.errors.InvalidValue: scale='columns' divides by standard deviations, but 1 of 2 columns has
-    the same value everywhere: 'b'. Leave such columns out, or scale another mode.
+    >>> deviations(X, "columns", largest(X, "columns"))
+    array([1., 0.])
     """
     sizes = largest(stack, mode)
     # Of values as large as 1e200 the squares would overflow.
@@ -198,12 +197,19 @@ def deviations(stack: FloatArray, mode: Mode, labels: Labels, before: FloatArray
     about = scaled - spread_out(means(scaled, mode), mode)
     found = np.sqrt(means(np.square(about), mode)) * sizes
     seen = (~np.isnan(stack)).any(axis=_others(mode))
-    require_spread(seen & (found <= _ROUNDING * before), mode, labels)
-    return np.where(seen, found, 1.0)
+    return np.where(seen, np.where(found <= _ROUNDING * before, 0.0, found), 1.0)
 
 
 def require_spread(flat: NDArray[np.bool_], mode: Mode, labels: Labels) -> None:
-    """Refuse to divide by the standard deviation of rows, columns or times that have none."""
+    """Refuse to divide by the standard deviation of rows, columns or times that have none.
+
+    Examples
+    --------
+    >>> require_spread(np.array([False, True]), "columns", Labels(columns=["a", "b"]))
+    Traceback (most recent call last):
+    tparafac2.errors.InvalidValue: scale='columns' divides by standard deviations, but 1 of 2 columns has
+    the same value everywhere: 'b'. Leave such columns out, or scale another mode.
+    """
     places = np.flatnonzero(flat)
     if not len(places):
         return
