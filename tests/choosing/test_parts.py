@@ -10,7 +10,15 @@ from scipy.sparse import csr_array
 
 import tparafac2 as tp
 from tparafac2.choosing import Parts
-from tparafac2.data import DenseData, ObservedData, RowWeightedData, take_in
+from tparafac2.data import (
+    DenseData,
+    EntryWeightedData,
+    FilledData,
+    FilledSparseData,
+    ObservedData,
+    RowWeightedData,
+    take_in,
+)
 
 K, I, J = 5, 12, 8
 
@@ -354,3 +362,153 @@ def test_columns_that_these_rows_do_not_have_are_named(X):
     X[:, :6, 3] = np.nan
     with pytest.raises(ValueError, match=r"1 of 8 columns were not observed in any of 6 of the 12 rows: 3"):
         Parts.of(X).of_rows(np.arange(6))
+
+
+# --- sparse data --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Two groups of rows with words of their own, most entries zero: K, I, J = 5, 24, 20."""
+    random = rng(0)
+    A = np.kron(np.eye(2), np.ones((12, 1))) + 0.05
+    B = np.stack([np.roll(np.kron(np.eye(2), np.ones((10, 1))), k, axis=0) for k in range(5)]) + 0.05
+    return random.poisson(np.einsum("ir,kjr->kij", A, 0.4 * B)).astype(float)
+
+
+def sparse(X):
+    return [csr_array(one) for one in X]
+
+
+def sparse_table(X):
+    k, i, j = np.nonzero(X)
+    lines = pd.DataFrame({"row": i, "column": j, "time": k, "value": X[k, i, j]})
+    return tp.Table(lines, rows="row", columns="column", time="time", values="value")
+
+
+def test_sparse_facts(counts):
+    parts = Parts.of(sparse(counts))
+    assert parts.shape == counts.shape
+    assert parts.n_observed == counts.size
+    assert parts.hides == "entries"
+    assert parts.nonnegative
+
+
+def test_sparse_sets_are_disjoint_and_even(counts):
+    sets = Parts.of(sparse(counts)).draw(rng())
+    flat = np.concatenate([np.ravel_multi_index(one.places, counts.shape) for one in sets])
+    assert len(set(flat)) == len(flat)
+    for one in sets:
+        stored = counts[one.places] != 0
+        assert one.places.size == pytest.approx(0.1 * counts.size, abs=1)
+        assert np.count_nonzero(stored) == round(0.1 * np.count_nonzero(counts))
+        np.testing.assert_allclose(one.weights, 1.0, rtol=0.01)
+
+
+@pytest.mark.parametrize("weights", [None, 0.5 + np.arange(24) % 3])
+@pytest.mark.parametrize(
+    ("model", "preparation"),
+    [
+        (tp.TParafac2, tp.Preparation()),
+        (tp.CP, tp.Preparation()),
+        (tp.CP, tp.Preparation(center="columns", scale="rows")),
+    ],
+)
+def test_a_sparse_fit_is_that_of_the_dense_data_by_em(counts, model, preparation, weights):
+    table = sparse_table(counts).with_slices(sparse(counts))
+    lists = Parts.of(preparation.apply(table), weights=weights)
+    dense = Parts.of(preparation.apply(counts), weights=weights, exact=False)
+    hidden = lists.draw(rng())
+    one, other = lists.without(hidden), dense.without(hidden)
+    assert one.intake.data.follows_model
+    assert isinstance(other.intake.data, FilledData if weights is None else EntryWeightedData)
+    for ours, theirs in zip(one.held, other.held):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(one.intake.coverage, other.intake.coverage)
+    settings = {"n_starts": 3, "random_state": 0, "tol": 1e-12, "max_iter": 4000}
+    settings |= {"smoothness": 1e-2} if model is tp.TParafac2 else {}
+    fits = [model(2, **settings).fit_intake(shown.intake).result_ for shown in (one, other)]
+    assert fits[0].objective == pytest.approx(fits[1].objective, rel=1e-7)
+    for ours, theirs in zip(one.errors(*factors(fits[0])), other.errors(*factors(fits[1]))):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-3)
+
+
+def factors(result):
+    return result.A, result.B, result.C
+
+
+@pytest.mark.parametrize("center", [None, "rows", "columns", "time"])
+@pytest.mark.parametrize("scale", [None, "rows", "columns", "time"])
+def test_sparse_parts_are_prepared_as_dense_ones(counts, center, scale):
+    preparation = tp.Preparation("log1p", center=center, scale=scale)
+    table = sparse_table(counts).with_slices(sparse(counts))
+    lists, dense = Parts.of(preparation.apply(table)), Parts.of(preparation.apply(counts))
+    hidden = dense.draw(rng())
+    one, other = lists.without(hidden), dense.without(hidden)
+    assert isinstance(one.intake.data, FilledSparseData)
+    for ours, theirs in zip(one.held, other.held):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+    assert one.intake.data.scale == pytest.approx(other.intake.data.scale, rel=1e-10)
+    rows = np.array([20, 3, 5, 1, 0, 17])
+    same_products(lists.of_rows(rows).data, dense.of_rows(rows).data)
+
+
+def same_products(one, other):
+    At = rng(1).random((1, 2, one.shape[1]))
+    np.testing.assert_allclose(one.project(At), other.project(At), rtol=1e-9, atol=1e-12)
+    assert one.scale == pytest.approx(other.scale, rel=1e-10)
+
+
+def test_hidden_numbers_leave_no_trace_in_sparse_data(counts):
+    hidden = Parts.of(sparse(counts)).draw(rng())
+    wild = counts.copy()
+    for one in hidden:
+        wild[one.places] = np.round(100 * rng(5).normal(size=one.places.size))
+    plain, other = (Parts.of(sparse(each)).without(hidden).intake.data for each in (counts, wild))
+    assert plain.scale == other.scale
+    for ours, theirs in zip(plain.shown.blocks, other.shown.blocks, strict=True):
+        assert ours.data.tobytes() == theirs.data.tobytes()
+        np.testing.assert_array_equal(ours.indices, theirs.indices)
+
+
+def test_large_sparse_data_hide_numbers_and_zeros_by_weight():
+    random = rng(0)
+    slices = [csr_array((random.random((1500, 800)) < 0.02).astype(float)) for _ in range(10)]
+    parts = Parts.of(slices)
+    sets = parts.draw(rng(1))
+    assert sum(one.places.size for one in sets) <= 200_000
+    shown = parts.without(sets)
+    n_stored = sum(one.nnz for one in slices)
+    zero = np.zeros((1500, 1)), np.zeros((10, 800, 1)), np.zeros((10, 1))
+    for one, held, errors in zip(sets, shown.held, shown.errors(*zero)):
+        assert np.count_nonzero(held) == int(0.02 * n_stored)
+        assert one.weights.mean() == pytest.approx(1.0)
+        assert errors.mean() == pytest.approx(n_stored / parts.n_observed, rel=1e-3)
+
+
+def test_sparse_slices_of_different_widths(counts):
+    slices = [csr_array(one[:, : 16 + k]) for k, one in enumerate(counts)]
+    parts = Parts.of(slices)
+    hidden = parts.draw(rng())
+    assert all((one.places.columns < 16 + one.places.time).all() for one in hidden)
+    shown = parts.without(hidden)
+    for one, held in zip(hidden, shown.held):
+        np.testing.assert_array_equal(held, counts[one.places])
+    assert shown.intake.data.widths == (16, 17, 18, 19, 20)
+
+
+def test_too_little_sparse_data_are_refused():
+    with pytest.raises(ValueError, match="32 entries were observed: too few"):
+        Parts.of(sparse(np.ones((2, 4, 4)))).draw(rng())
+
+
+def test_sparse_slices_in_another_order_of_time(counts):
+    times = [3, 0, 4, 1, 2]
+    parts = Parts.of(sparse(counts), times=times)
+    hidden = parts.draw(rng())
+    one = parts.without(hidden).intake
+    other = Parts.of(counts, times=times, exact=False).without(hidden).intake
+    assert one.order == other.order == (1, 3, 4, 0, 2)
+    np.testing.assert_allclose(one.coverage, other.coverage)
+    At, W = rng(1).random((1, 2, 24)), rng(2).random((1, 2, 5, 20))
+    np.testing.assert_allclose(one.data.residual_sse(At, W), other.data.residual_sse(At, W), rtol=1e-10)

@@ -194,7 +194,7 @@ class Parts:
             Number of sets.
         """
         if self._stored is not None:
-            raise InvalidValue("entries of sparse data cannot be hidden: give dense input, .toarray().")
+            return self._stored.draw(rng, share, n)
         return draw_observed(rng, self._require_even(), self.hides, share, n)
 
     def without(self, hidden: Sequence[Hidden]) -> Shown:

@@ -3,6 +3,7 @@
 from tparafac2.data.compression import Compressed, compress, compressed_shape
 from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
+from tparafac2.data.filled_sparse import FilledSparseData
 from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
 from tparafac2.data.intake import Intake, make_intake, take_in
 from tparafac2.data.interface import (

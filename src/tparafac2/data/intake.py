@@ -19,6 +19,7 @@ from tparafac2.data.checks import (
 )
 from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
+from tparafac2.data.filled_sparse import FilledSparseData
 from tparafac2.data.incomplete import FilledData, ObservedData
 from tparafac2.data.interface import FloatArray, SliceData
 from tparafac2.data.labels import Labels
@@ -149,10 +150,11 @@ def make_intake(
 ) -> Intake:
     """Turn what was read into what the solver works on; see `take_in`."""
     held_type = _float_type(dtype)
-    slices, labels, times, counts = reading.slices, reading.labels, reading.times, reading.weights
+    slices, labels, times = reading.slices, reading.labels, reading.times
+    counts, mean = reading.weights, _mean_of_rows(reading)
     order = range(len(slices)) if times is None else np.argsort(times).tolist()
     if reading.is_sparse:
-        return _weighted(_take_sparse(reading, order, held_type), counts)
+        return _weighted(_take_sparse(reading, order, held_type), counts.rows, mean)
     # Before a look at the entries, which may be more than there is room for: X may be on disk, or broadcast.
     size = len(slices) * len(slices[0]) * max(piece.shape[1] for piece in slices)
     require_memory(size * held_type.itemsize, "The working copy of X")
@@ -161,11 +163,11 @@ def make_intake(
         hidden = hidden or [np.broadcast_to(np.False_, piece.shape) for piece in slices]
         return _take_incomplete(reading, hidden, _Request(held_type, exact, bridge))
     if counts.rows is not None:
-        roots = np.sqrt(counts.rows / counts.rows.mean())[:, None]
+        roots = np.sqrt(counts.rows / mean)[:, None]
         slices = WeightedSlices(slices, [np.broadcast_to(roots, piece.shape) for piece in slices])
     data = DenseData.from_slices([slices[k] for k in order], scale=usable_norm(slices), dtype=held_type)
     labels.check(data.shape)
-    return _weighted(Intake(data, labels, times, tuple(order)), counts)
+    return _weighted(Intake(data, labels, times, tuple(order)), counts.rows, mean)
 
 
 class _Request(NamedTuple):
@@ -179,18 +181,33 @@ def _take_sparse(reading: Reading, order: Sequence[int], dtype: np.dtype[Any]) -
     if correction is not None:
         correction = correction.reordered(order)
     if rows is not None:
-        roots = np.sqrt(rows / rows.mean())
+        roots = np.sqrt(rows / _mean_of_rows(reading))
         correction = (correction or Correction()).divided(1.0 / roots, "rows")
     data = _read_sparse([reading.slices[k] for k in order], dtype, correction)
-    return Intake(data, reading.labels, reading.times, tuple(order))
+    if reading.hidden is None:
+        return Intake(data, reading.labels, reading.times, tuple(order))
+    missing = reading.hidden._replace(time=np.argsort(order)[reading.hidden.time])
+    filled = FilledSparseData.without(data, missing)
+    coverage = filled.coverage[np.argsort(order)]
+    return Intake(filled, reading.labels, reading.times, tuple(order), coverage)
 
 
-def _weighted(intake: Intake, weights: Weights) -> Intake:
-    """Complete data, whose rows were multiplied by the roots of their weights."""
-    if weights.rows is None:
+def _mean_of_rows(reading: Reading) -> float:
+    """Mean weight of what was observed, where only entries of sparse slices may be missing."""
+    rows, hidden = reading.weights.rows, reading.hidden
+    if rows is None:
+        return 1.0
+    if hidden is None:
+        return float(rows.mean())
+    width = sum(piece.shape[1] for piece in reading.slices)
+    return float(np.average(rows, weights=width - np.bincount(hidden.rows, minlength=len(rows))))
+
+
+def _weighted(intake: Intake, given: NDArray[np.float64] | None, mean: float) -> Intake:
+    """Data whose rows were multiplied by the roots of their weights."""
+    if given is None:
         return intake
-    mean = float(weights.rows.mean())
-    rows = weights.rows / mean
+    rows = given / mean
     return intake._replace(data=RowWeightedData(intake.data, rows), weighting=Weighting(rows, mean, "rows"))
 
 

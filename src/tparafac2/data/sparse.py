@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
@@ -121,7 +121,7 @@ class SparseData:
         if self.u is None:
             return _stored_norm(self.blocks) ** 2
         K, I, J = self.shape
-        return self._squared_error(np.empty((0, I)), np.empty((0, K, J)))
+        return self.squared_error(np.empty((0, I)), np.empty((0, K, J)))
 
     @property
     def negative_share(self) -> float | None:
@@ -195,10 +195,18 @@ class SparseData:
         K, I, J = self.shape
         require_tail("At", At, (I,))
         require_tail("W", W, (K, J))
-        return np.array([self._squared_error(a, w) for a, w in zip(At, W)], dtype=np.float64)
+        return np.array([self.squared_error(a, w) for a, w in zip(At, W)], dtype=np.float64)
 
-    def _squared_error(self, At: FloatArray, W: FloatArray) -> float:
+    def squared_error(
+        self,
+        At: FloatArray,
+        W: FloatArray,
+        left_out: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
+    ) -> float:
         """||M||^2 + sum of (x - m)^2 - m^2 over what is stored, with M = A W' + u v'.
+
+        Entries that are left out, at which nothing may be stored, are given as rows, and columns of all
+        slices counted through.
 
         In float64 this would be wrong by 1e-16 of ||X||^2: all of the residual of a perfect fit. With twice
         the digits it is wrong by 1e-31, less than the rounding of the data themselves, and nothing of the
@@ -213,14 +221,29 @@ class SparseData:
             rows, places, values = entries(block)
             for first in range(0, len(values), _CHUNK):
                 part = slice(first, first + _CHUNK)
-                i, j, x = rows[part], columns.start + places[part].astype(np.intp), values[part]
-                left, right = At[:, i], flat[:, j]
-                if self.u is not None and self.v is not None:
-                    left = np.vstack([left, self.u[j // J, i]])
-                    right = np.vstack([right, self.v.ravel()[j]])
-                m, lost = exact_sums.paired_products(left, right)
+                x = values[part]
+                m, lost = self._fitted(At, flat, rows[part], columns.start + places[part].astype(np.intp))
                 total += exact_sums.dot(x, x) - 2 * exact_sums.dot(x, m) - 2 * Fraction(float(x @ lost))
+        if left_out is not None:
+            m, lost = self._fitted(At, flat, *left_out)
+            total -= exact_sums.dot(m, m) + 2 * Fraction(float(m @ lost))
         return max(float(total), 0.0)
+
+    def _fitted(
+        self, At: FloatArray, flat: FloatArray, i: NDArray[Any], j: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """M = A W' + u v' at single entries, and what rounding lost of it."""
+        left, right = At[:, i], flat[:, j]
+        if self.u is not None and self.v is not None:
+            left = np.vstack([left, self.u[j // self.shape[2], i]])
+            right = np.vstack([right, self.v.ravel()[j]])
+        return exact_sums.paired_products(left, right)
+
+    def divided(self, size: float) -> Self:
+        """The same data, divided by a number, which their scale is multiplied by."""
+        blocks = tuple(_divided(self.blocks, size, self.dtype))
+        v = None if self.v is None else (self.v / size).astype(self.dtype)
+        return replace(self, blocks=blocks, v=v, scale=self.scale * size)
 
     def _cross_terms(self, At: FloatArray, W: FloatArray) -> Fraction:
         """||u v'||^2 + 2 <A W', u v'>: what the correction adds to ||A W'||^2."""

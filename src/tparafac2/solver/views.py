@@ -32,10 +32,15 @@ class Patterns(NamedTuple):
 
 class View:
     """Normal equations of the blocks, for the p active starts; here nothing is missing, and all columns, and
-    all rows, share their systems."""
+    all rows, share their systems.
+
+    Where rows count by weights, their system is that of all times the weight of each. Ridge and constraints
+    on the loadings are not weighted, so that the solution is another for each row.
+    """
 
     def __init__(self, data: SliceData) -> None:
         self.data = data
+        self.weights = row_weights(data)
 
     def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """G_k = X_k' A in `out`, and what was observed of each column where that matters."""
@@ -43,7 +48,8 @@ class View:
 
     def row_gram(self, At: FloatArray) -> FloatArray:
         """A'A (p, R, R), by what each row counts."""
-        return np.asarray(At @ At.transpose(0, 2, 1))
+        weighted = At if self.weights is None else At * self.weights
+        return np.asarray(weighted @ At.transpose(0, 2, 1))
 
     def summarise(
         self, patterns: Patterns, G: FloatArray, N: FloatArray, observed: Observed | None
@@ -60,7 +66,7 @@ class View:
 
     def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
-        return self.data.accumulate(W), _common_system(model.C, gram)
+        return self.data.accumulate(W), self._systems(model.C, gram)
 
     def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
         """Sum of squared errors at the new loadings, from their right-hand sides and systems.
@@ -68,32 +74,15 @@ class View:
         The caller sees to cancellation.
         """
         N = self.row_gram(At)
-        explained = (H[:, 0] * N).sum(axis=(1, 2)) - 2.0 * (F * At).sum(axis=(1, 2))
+        common = H[:, 0] if self.weights is None else H[:, 0] / self.weights[0]
+        explained = (common * N).sum(axis=(1, 2)) - 2.0 * (F * At).sum(axis=(1, 2))
         return np.asarray(self.data.norm_squared + explained)
 
-
-class RowWeightedView(View):
-    """Complete, and rows count by their weights: they share one system, times the weight of each.
-
-    Ridge and constraints on the loadings are not weighted, so that the solution is another for each row.
-    """
-
-    def __init__(self, data: SliceData, weights: NDArray[np.float64]) -> None:
-        super().__init__(data)
-        self.weights = weights
-
-    def row_gram(self, At: FloatArray) -> FloatArray:
-        """See View."""
-        return np.asarray((At * self.weights) @ At.transpose(0, 2, 1))
-
-    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """See View."""
-        F, H = super().rows(model, W, gram)
-        return F, H * self.weights[:, None, None]
-
-    def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
-        """See View; the caller sees to cancellation."""
-        return super().sse(At, W, F, H[:, :1] / self.weights[0])
+    def _systems(self, C: FloatArray, gram: FloatArray) -> NDArray[np.float64]:
+        """sum_k D_k B_k'B_k D_k, one for all rows, (p, 1, R, R), or one for each by its weight."""
+        D = C.transpose(0, 2, 1)
+        common = (gram * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)[:, None]
+        return np.asarray(common if self.weights is None else common * self.weights[:, None, None])
 
 
 class FilledView(View):
@@ -122,7 +111,7 @@ class FilledView(View):
         """See View."""
         F = self.data.accumulate(W, model if self.begun else None)
         self.begun = True
-        return F, _common_system(model.C, gram)
+        return F, self._systems(model.C, gram)
 
     def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
         """See View; what was filled in does not count."""
@@ -167,8 +156,7 @@ def view_of(data: SliceData, coupled: FloatArray | None = None) -> View:
         return FilledView(data, coupled)
     if isinstance(data, PartlyObserved):
         return ObservedView(data, coupled)
-    weights = row_weights(data)
-    return View(data) if weights is None else RowWeightedView(data, weights)
+    return View(data)
 
 
 def summarise(patterns: Patterns, G: FloatArray) -> Summary:
@@ -178,9 +166,3 @@ def summarise(patterns: Patterns, G: FloatArray) -> Summary:
     out = Summary(np.zeros((p, K, R, R)), np.zeros((p, R, K)), np.zeros((p, R)), np.zeros((p, R)))
     kernels.summarise_batch(patterns.B, patterns.active, G, patterns.quadratics, out)
     return out
-
-
-def _common_system(C: FloatArray, gram: FloatArray) -> NDArray[np.float64]:
-    """sum_k D_k B_k'B_k D_k, one for all rows: (p, 1, R, R)."""
-    D = C.transpose(0, 2, 1)
-    return np.asarray((gram * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)[:, None])
