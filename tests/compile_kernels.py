@@ -9,8 +9,10 @@ import sys
 import warnings
 
 import numpy as np
+from scipy.sparse import csr_array
 
 import tparafac2 as tp
+from tparafac2.choosing import Parts
 
 X = np.random.default_rng(0).random((4, 6, 5))
 HOLED = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
@@ -24,6 +26,9 @@ def compile_kernels(dtype: str) -> None:
     _fit(tp.TParafac2, HOLED, dtype=dtype, missing="exact")
     _fit(tp.TParafac2, HOLED, dtype=dtype, missing="exact", algorithm="paper")
     _fit(tp.TParafac2, HOLED, dtype=dtype, missing="em")
+    parts = Parts.of([csr_array(one) for one in X], dtype=dtype)
+    shown = parts.without(parts.draw(np.random.default_rng(0)))
+    tp.CP(2, n_starts=2, max_iter=3, random_state=0).fit_intake(shown.intake)
 
 
 def _fit(model: type, data: np.ndarray, **settings: object) -> None:

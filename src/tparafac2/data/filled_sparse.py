@@ -97,55 +97,53 @@ class FilledSparseData:
         self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
+        from tparafac2.data.missing_kernels import project_places
+
         out = self.shown.project(At, out=out)
-        flat = out.reshape(*out.shape[:2], -1)
-        W = None if model is None else model.B * model.C[..., None]
-        for start, factor in enumerate(At):
-            other = None if W is None else self._at_columns(W[start])
-            self._add(flat[start], self.columns, factor[:, self.rows], other)
+        W = np.zeros_like(out) if model is None else model.B * model.C[..., None]
+        project_places(*self._missing, self._alike(At), self._alike(W), out.reshape(*out.shape[:2], -1))
         return out
 
     def accumulate(
         self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
     ) -> FloatArray:
         """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); the model is A W'."""
+        from tparafac2.data.missing_kernels import accumulate_places
+
         out = self.shown.accumulate(W, out=out)
-        for start, factor in enumerate(W):
-            other = None if model is None else model.At[start][:, self.rows]
-            self._add(out[start], self.rows, self._at_columns(factor), other)
+        At = np.zeros_like(out) if model is None else model.At
+        accumulate_places(*self._missing, self._alike(At), self._alike(W), out)
         return out
 
     def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
         """Sum over k of ||X_k - A W_k'||^2 over what was observed, for each of the n starts."""
+        from tparafac2.data.missing_kernels import squares_at_places
+
         require_tail("At", At, self.shape[1:2])
         require_tail("W", W, (self.shape[0], self.shape[2]))
         cross = (self.shown.accumulate(W) * At).sum(axis=(1, 2), dtype=np.float64)
         flat = W.reshape(*W.shape[:2], -1).astype(np.float64, copy=False)
         size = ((flat @ flat.transpose(0, 2, 1)) * (At @ At.transpose(0, 2, 1))).sum(axis=(1, 2))
         sse = np.asarray(self.shown.norm_squared - 2.0 * cross + size, dtype=np.float64)
-        for start, (loadings, right) in enumerate(zip(At, flat)):
-            fitted = np.einsum("rc,rc->c", loadings[:, self.rows], right[:, self.columns]) + self._taken_off
-            sse[start] -= fitted @ fitted
-            if sse[start] < _CANCELLATION[self.dtype]:
-                sse[start] = self.shown.squared_error(loadings, W[start], (self.rows, self.columns))
+        filled = np.empty(len(At))
+        squares_at_places(*self._missing, self._alike(At), self._alike(W), filled)
+        sse -= filled
+        for start in np.flatnonzero(sse < _CANCELLATION[self.dtype]):
+            sse[start] = self.shown.squared_error(At[start], W[start], (self.rows, self.columns))
         return sse
 
-    def _add(
-        self, out: FloatArray, where: NDArray[np.intp], factors: FloatArray, others: FloatArray | None
-    ) -> None:
-        """Add products of the missing entries with factors; so far they hold the correction alone."""
-        filled = self._taken_off
-        if others is not None:
-            filled = filled + np.einsum("rc,rc->c", factors, others)
-        for target, factor in zip(out, factors):
-            target += np.bincount(where, filled * factor, len(target)).astype(target.dtype, copy=False)
+    def _alike(self, array: FloatArray) -> FloatArray:
+        """As the kernels want it: of one type and memory order, times and columns as one axis."""
+        return np.ascontiguousarray(array, dtype=self.dtype).reshape(*array.shape[:2], -1)
 
-    def _at_columns(self, W: FloatArray) -> FloatArray:
-        return np.asarray(W.reshape(len(W), -1)[:, self.columns])
+    @cached_property
+    def _missing(self) -> tuple[NDArray[np.intp], FloatArray]:
+        """Rows and columns of the missing entries, and what the correction took off each: it is put back."""
+        return np.stack([self.rows, self.columns]), self._taken_off.astype(self.dtype)
 
     @cached_property
     def _taken_off(self) -> NDArray[np.float64]:
-        """What the correction takes off each missing entry, so that it has to be put back."""
+        """What the correction takes off each missing entry."""
         u, v = self.shown.u, self.shown.v
         if u is None or v is None:
             return np.zeros(len(self.rows))

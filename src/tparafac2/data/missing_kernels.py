@@ -163,3 +163,44 @@ def observed_sse(values, At, W, out):  # type: ignore[no-untyped-def]
             at = (np.uint64(first), np.uint64(min(width, m - first)))
             for i in range(I):
                 out[p] += squares_of_row(values[i], W[p], At[p, :, i], e, at)
+
+
+@part
+def at_place(At, W, i, j, before):  # type: ignore[no-untyped-def]
+    """The model A W' at one entry, added to what there is before."""
+    total = before
+    for r in range(At.shape[0]):
+        total += At[r, i] * W[r, j]
+    return total
+
+
+@kernel
+def project_places(places, before, At, W, G):  # type: ignore[no-untyped-def]
+    """Add P' A to G (n, R, m) for every start, where P has the model A W' and `before` at places alone."""
+    for p in range(At.shape[0]):
+        for c in range(places.shape[1]):
+            i, j = places[0, c], places[1, c]
+            value = at_place(At[p], W[p], i, j, before[c])
+            for r in range(At.shape[1]):
+                G[p, r, j] += value * At[p, r, i]
+
+
+@kernel
+def accumulate_places(places, before, At, W, out):  # type: ignore[no-untyped-def]
+    """Add P W to out (n, R, I) for every start, P as in `project_places`."""
+    for p in range(At.shape[0]):
+        for c in range(places.shape[1]):
+            i, j = places[0, c], places[1, c]
+            value = at_place(At[p], W[p], i, j, before[c])
+            for r in range(At.shape[1]):
+                out[p, r, i] += value * W[p, r, j]
+
+
+@kernel
+def squares_at_places(places, before, At, W, out):  # type: ignore[no-untyped-def]
+    """Sum of squares of P for every start, P as in `project_places`."""
+    for p in range(At.shape[0]):
+        out[p] = 0.0
+        for c in range(places.shape[1]):
+            value = at_place(At[p], W[p], places[0, c], places[1, c], before[c])
+            out[p] += value * value
