@@ -65,6 +65,14 @@ def coverage(**places):
     return shares
 
 
+def strengths(cosine):
+    """Of three components; the first and the last have this cosine, the other is far from both."""
+    first = np.array([2.0, 1.0, 2.0, 1.0, 2.0])
+    away = np.array([1.0, -2.0, 0.0, 0.0, 0.0]) / np.sqrt(5) * np.linalg.norm(first)
+    last = cosine * first + np.sqrt(1 - cosine**2) * away
+    return np.stack([first, [0.1, 2.0, 0.1, 2.0, 0.1], last], axis=1)
+
+
 def trust(**changes):
     plain = {"replicability": [0.97, 0.7, 0.95], "chance": [0.4, 0.5, 0.4], "verdict": ["replicable"] * 3}
     return Trust(**(plain | changes))
@@ -99,6 +107,7 @@ CASES = {
         "B": np.ones((5, 6, 3)),
         "C": np.ones((5, 3)),
     },
+    Kind.PROPORTIONAL: {"C": strengths(0.99), "B": static_patterns(0, 1, 2)},
     Kind.VANISHED: {"A": np.random.default_rng(0).random((9, 3)) * [1.0, 0.0, 1.0]},
     Kind.CONSTANT: {"model": "CP", "B": static_patterns(0, 1, 2)},
     Kind.STATIC: {"B": static_patterns(1)},
@@ -219,6 +228,64 @@ def test_a_pair_that_cancels_is_named():
     assert finding.numbers["score"] == pytest.approx(-1)
     passed_over = starts([1.0, 0.5], degenerate=[False, True])
     assert Kind.DEGENERATE not in kinds(make(**(CASES[Kind.DEGENERATE] | {"starts": passed_over})))
+
+
+def proportional(cosine, **changes):
+    plain = {"A": np.eye(9)[:, :3], "B": np.tile(np.eye(6)[:, :3], (5, 1, 1)), "C": strengths(cosine)}
+    result = make(**(plain | changes))
+    return [finding for finding in result.findings if finding.kind is Kind.PROPORTIONAL]
+
+
+def test_strengths_that_are_nearly_proportional_are_named_with_their_cosine():
+    (finding,) = proportional(0.986)
+    assert (finding.component, finding.numbers["other"], finding.severity) == (1, 3, Severity.NOTE)
+    assert finding.numbers["cosine"] == pytest.approx(0.986)
+    assert "components 1 and 3 are nearly proportional (cosine 0.9860): " in sentence(finding)
+    assert "nonnegative='patterns'" in sentence(finding)
+    assert "--nonnegative patterns" in sentence(finding, FLAGS)
+    assert not proportional(0.984)
+
+
+def test_non_negative_patterns_stand_strengths_that_are_more_alike():
+    bounded = {"terms": Terms(B=(NonNegative(),))}
+    assert not proportional(0.989, **bounded)
+    (finding,) = proportional(0.995, **bounded)
+    assert sentence(finding).endswith("Read them together.")
+
+
+def test_strengths_are_compared_where_all_size_is_in_them():
+    """A pattern may hold the course that its strength does not."""
+    sizes = np.array([1.0, 4.0, 1.0, 4.0, 1.0])[:, None, None]
+    B = np.tile(np.eye(6)[:, :3], (5, 1, 1))
+    B[:, :, 2:] *= sizes
+    assert not proportional(0.99, B=B)
+
+
+def test_several_pairs_are_one_note():
+    result = make(C=np.linspace(1, 2, 5)[:, None] * [1.0, 2.0, 3.0], B=np.ones((5, 6, 3)))
+    finding = only(result, Kind.PROPORTIONAL)
+    assert len(finding.numbers["pairs"]) == 3
+    assert sentence(finding).count("1.0000") == 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": "TemporalCMF"},
+        {"terms": Terms(fixed_strengths=True)},
+        {"A": np.eye(9)[:, :3] * [1.0, 1.0, 0.0]},
+        {"A": np.full((9, 3), np.nan)},
+    ],
+    ids=["tCMF of 0.1", "fixed", "vanished", "not finite"],
+)
+def test_strengths_that_tell_nothing_are_not_compared(changes):
+    assert not proportional(0.99, **changes)
+
+
+def test_times_that_nobody_observed_do_not_count():
+    seen = {"coverage": coverage(gone=(0.0, (slice(0, 2), ALL))), "observed_share": 0.6}
+    assert proportional(0.95, **seen)  # the difference is at the first two times
+    assert not proportional(0.95)
 
 
 def test_a_pattern_is_static_by_one_measure_in_the_order_of_time():

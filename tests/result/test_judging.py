@@ -71,8 +71,9 @@ def test_the_judgement_is_no_better_than_the_worst_it_rests_on(trust, level, cla
         ({"model": "TemporalCMF"}, "low"),
         ({"starts": {name: column[:1] for name, column in AGREE.items()}}, "fair"),
         ({"C": np.array([[1.0, 1.0]] * 4 + [[1.0, 1e-5]])}, "fair"),
+        ({"B": np.ones((5, 6, 2)), "C": np.linspace(1, 2, 5)[:, None] * [1.0, 2.0]}, "fair"),
     ],
-    ids=["max_iter", "starts", "span", "one start", "undetermined"],
+    ids=["max_iter", "starts", "span", "one start", "undetermined", "proportional"],
 )
 def test_what_the_fit_says_itself_counts_too(changes, level):
     plain = {"K": 5, "I": 9, "J": 6, "starts": AGREE, "trust": Trust(**GOOD)}

@@ -18,7 +18,7 @@ def make(**changes: Any) -> Result:
     plain: dict[str, Any] = {
         "A": np.array([[3.0, 0.0], [4.0, 1.0]]),
         "B": B,
-        "C": np.array([[0.2, 1.0], [0.4, 2.0]]),
+        "C": np.array([[0.2, 2.0], [0.4, 1.0]]),
         "labels": Labels(columns=["ant", "bee", "cat", "dog", "elk"], time=[1990, 2010]),
         "objective": 853.70829,
         "explained_variance": 0.91234,
@@ -42,14 +42,14 @@ def test_the_summary_says_what_was_fitted_and_how_it_ended() -> None:
 
 
 def test_every_component_names_its_columns_at_both_ends() -> None:
-    # Sizes: |a_1| = 5 and |b_k1| = 5 give strengths 5 and 10; component 2 has 1 and 2.
+    # Sizes: |a_1| = 5 and |b_k1| = 5 give strengths 5 and 10; component 2 has 2 and 1.
     lines = make().summary().splitlines()
     first = next(place for place, line in enumerate(lines) if "component 1:" in line)
     assert lines[first : first + 6] == [
         "  component 1: 83% of strength, 5 -> 10",
         "    1990: cat -0.80, ant 0.60",
         "    2010: bee 0.80, dog 0.40, elk 0.40",
-        "  component 2: 17% of strength, 1 -> 2",
+        "  component 2: 17% of strength, 2 -> 1",
         "    1990: elk 1.00",
         "    2010: elk 1.00",
     ]

@@ -28,6 +28,8 @@ _ADVICE = {
     "or_the_lambdas": ".",
     "no_bridge": "--no-bridge",
     "nonnegative": "--nonnegative patterns",
+    "what_helps": "Read them together, or use non-negative patterns (--nonnegative patterns) if the data "
+    "allow it; more smoothness does not help",
     "unmeasured": "replicability was not measured ('tparafac2 choose' does)",
     "let_give_way": ": let it give way (--rigidity)",
     "use_parafac2": "--model parafac2",

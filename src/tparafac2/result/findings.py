@@ -16,7 +16,7 @@ from tparafac2.result.judging import judged
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.moments import gaps, timeline
 from tparafac2.result.parameters import GIVEN_FACTORS
-from tparafac2.result.record import Result
+from tparafac2.result.record import Result, unit_columns
 
 STATIC = 1e-6
 """A pattern whose squared changes are this small a part of its square does not change."""
@@ -36,6 +36,9 @@ _FEW_ROWS, _MOST_WEIGHT = 0.1, 0.9
 
 _ROWS_PER_COMPONENT = 2
 """Fewer rows than this at some time cannot tell the components apart with any certainty."""
+
+_PROPORTIONAL, _PROPORTIONAL_PARTS = 0.985, 0.99
+"""Cosine of their strengths from which on two components may be mixed; non-negative patterns stand more."""
 
 
 def find(result: Result) -> tuple[Finding, ...]:
@@ -280,6 +283,7 @@ def _components(seen: _Seen) -> Iterator[Finding]:
         score, first, second = cancelling_pair(result.A, result.B, result.C)
         numbers = {"other": second + 1, "score": score}
         yield Finding(Kind.DEGENERATE, Severity.WARNING, component=first + 1, numbers=numbers)
+    yield from _proportional(seen)
     gone = vanished(result)
     for r in np.flatnonzero(gone):
         yield Finding(Kind.VANISHED, Severity.WARNING, component=int(r) + 1)
@@ -298,6 +302,25 @@ def _components(seen: _Seen) -> Iterator[Finding]:
             times=seen.times(weak[:, r]),
             numbers={"of": len(weak)},
         )
+
+
+def _proportional(seen: _Seen) -> Iterator[Finding]:
+    """Pairs of components that their strengths do not tell apart, the most proportional first."""
+    result = seen.result
+    C = result.normalised().C[~seen.unobserved]
+    fixed = result.model == "TemporalCMF" if result.terms is None else result.terms.fixed_strengths
+    if fixed or len(C) < 2 or not np.isfinite(C).all():
+        return
+    unit, _ = unit_columns(C)
+    cosines = np.triu(np.abs(unit.T @ unit), 1)
+    parts = result.terms is not None and asks_for(result.terms.B, "nonnegative")
+    alike = np.argwhere(cosines >= (_PROPORTIONAL_PARTS if parts else _PROPORTIONAL))
+    pairs = sorted(((float(cosines[r, s]), int(r) + 1, int(s) + 1) for r, s in alike), reverse=True)
+    if pairs:
+        cosine, first, second = pairs[0]
+        told = tuple((r, s, cosine) for cosine, r, s in pairs)
+        numbers = {"other": second, "cosine": cosine, "parts": parts, "pairs": told}
+        yield Finding(Kind.PROPORTIONAL, Severity.NOTE, component=first, numbers=numbers)
 
 
 def _constraints(result: Result) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ _LOW = (
 
 _FAIR = (
     Kind.ONE_START,
+    Kind.PROPORTIONAL,
     Kind.VANISHED,
     Kind.UNDETERMINED,
     Kind.ONLY_THERE,
@@ -94,8 +95,9 @@ def _constraint(result: Result, trust: Trust) -> Iterator[Finding]:
 
 def _in_all(rank: int, trust: Trust, found: Iterable[Finding]) -> Finding:
     """One judgement, no better than the worst it rests on; it is no warning, since what it rests on is."""
-    found = [one for one in found if one.numbers.get("held", True)]
-    counts = Counter(one.kind for one in found if one.kind in (*_LOW, *_FAIR))
+    found = list(found)
+    asking = [one.kind for one in found if one.severity is not Severity.INFO or one.kind is Kind.ONE_START]
+    counts = Counter(kind for kind in asking if kind in (*_LOW, *_FAIR))
     measured = trust.verdict is not None
     level = "low" if any(kind in counts for kind in _LOW) else "high"
     if level == "high" and (counts or not measured):

@@ -39,6 +39,7 @@ class Kind(StrEnum):
     LOWER_PASSED_OVER = "lower_passed_over"
     NOT_UNIQUE = "not_unique"
     DEGENERATE = "degenerate"
+    PROPORTIONAL = "proportional_strengths"
     VANISHED = "vanished"
     CONSTANT = "constant"
     STATIC = "static"

@@ -15,6 +15,7 @@ from tparafac2.result.trust import Trust
 from tparafac2.words import PYTHON, Advice, Words, tell
 
 _SHOWN_TIMES = 3
+_SHOWN_PAIRS = 2
 
 _SENTENCES = {
     Kind.EXPLAINED: "{components} {verb} {percent} of the variation in the {what} (its sum of squares).",
@@ -49,6 +50,9 @@ _SENTENCES = {
     "determined.",
     Kind.DEGENERATE: "Components {component} and {other} are alike and nearly cancel each other: do not "
     "interpret them. Lower the rank{or_penalise}.",
+    Kind.PROPORTIONAL: "The strengths of components {component} and {other} are nearly proportional (cosine "
+    "{cosine:.4f}){others}: only strengths that change differently tell components apart, so that they may "
+    "be mixed with each other, even if starts and halves of the rows agree. {what_helps}.",
     Kind.VANISHED: "Component {component} vanished: the smoothness is too strong or the rank too high.",
     Kind.CONSTANT: "The model keeps all patterns constant in time; only strengths change.",
     Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
@@ -100,6 +104,8 @@ _ADVICE = {
         "or_lambdas": " (or the lambdas)",
         "no_bridge": "bridge=False",
         "nonnegative": "nonnegative='patterns'",
+        "what_helps": "Read them together, or use non-negative patterns (nonnegative='patterns') if the data "
+        "allow it; more smoothness does not help",
         "unmeasured": "replicability was not measured (tp.choose does)",
         "let_give_way": ": let it give way (rigidity=)",
     }.items()
@@ -253,6 +259,13 @@ def _percent(finding: Finding) -> dict[str, Any]:
     return {"percent": percentage(finding.numbers["share"])}
 
 
+def _pairs(finding: Finding) -> dict[str, Any]:
+    further = [f"{r} and {s} ({cosine:.4f})" for r, s, cosine in finding.numbers["pairs"][1:]]
+    shown = ", ".join(further[:_SHOWN_PAIRS]) + ", ..." * (len(further) > _SHOWN_PAIRS)
+    done = {"what_helps": "Read them together"} if finding.numbers["parts"] else {}
+    return {"others": f", as are those of {shown}" if further else "", **done}
+
+
 def _bounded(finding: Finding) -> dict[str, Any]:
     """Which factors, in a sentence."""
     which = [name for name in ("patterns", "rows") if finding.numbers[name]]
@@ -308,6 +321,7 @@ _CLAUSES = {
     Kind.FEW_STARTS_AGREE: "few starts agree",
     Kind.NOT_UNIQUE: "only the span of the components is determined",
     Kind.DEGENERATE: "two components cancel each other",
+    Kind.PROPORTIONAL: "strengths are nearly proportional",
     Kind.VANISHED: "{count} of {components} components vanished",
     Kind.UNDETERMINED: "{count} of {components} patterns are not determined at some times",
     Kind.ONLY_THERE: "{count} of {components} components are there, but not replicable",
@@ -355,6 +369,7 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.NO_SOUND_START: _reasons,
     Kind.STARTS: _agreement,
     Kind.FEW_STARTS_AGREE: _agreement,
+    Kind.PROPORTIONAL: _pairs,
     Kind.GIVES_WAY: _percent,
     Kind.NONNEGATIVE: _bounded,
     Kind.COULD_BE_NONNEGATIVE: _percent,
