@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tparafac2 import data, experiments, io, metrics, penalties, plots, report, synthetic
+    from tparafac2.choosing import Choice, choose
     from tparafac2.data import Table
     from tparafac2.models import (
         CP,
@@ -31,6 +32,7 @@ _MODELS = ("CP", "ConvergenceWarning", "NotFittedError", "Parafac2", "TParafac2"
 
 __all__ = [
     "CP",
+    "Choice",
     "ConvergenceWarning",
     "NotFittedError",
     "Parafac2",
@@ -39,6 +41,7 @@ __all__ = [
     "Table",
     "TemporalCMF",
     "__version__",
+    "choose",
     "data",
     "experiments",
     "io",
@@ -59,6 +62,8 @@ def __getattr__(name: str) -> Any:
         return import_module("tparafac2.data").Table
     if name == "Preparation":
         return import_module("tparafac2.preparing").Preparation
+    if name in ("Choice", "choose"):
+        return getattr(import_module("tparafac2.choosing"), name)
     if name in _MODELS:
         return getattr(import_module("tparafac2.models"), name)
     raise AttributeError(f"module 'tparafac2' has no attribute {name!r}")

@@ -357,7 +357,7 @@ def _match(estimate: dict[str, FloatArray], truth: dict[str, FloatArray]) -> Mat
     # Rounding can give a cosine just above 1.
     cosines = {mode: np.minimum(np.abs(truth[mode].T @ estimate[mode]), 1.0) for mode in truth}
     product = np.prod(list(cosines.values()), axis=0)
-    rows, columns = _assign(product)
+    rows, columns = assign(product)
 
     def in_true_order(similarities: FloatArray) -> FloatArray:
         matched = np.zeros(len(product))
@@ -375,7 +375,7 @@ def _match(estimate: dict[str, FloatArray], truth: dict[str, FloatArray]) -> Mat
     )
 
 
-def _assign(similarity: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def assign(similarity: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pair rows with columns, one to one, so that the sum of similarities is largest."""
     if max(similarity.shape) > _FEW:
         from scipy.optimize import linear_sum_assignment

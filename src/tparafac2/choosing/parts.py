@@ -82,6 +82,8 @@ class Parts:
     ----------
     whole : Intake
         All of it.
+    preparation : mapping, optional
+        How it was prepared, for the record.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class Parts:
     """
 
     whole: Intake
+    preparation: Mapping[str, Any] | None
     _reading: Reading
     _preparation: Preparation
     _settings: dict[str, Any]
@@ -140,7 +143,8 @@ class Parts:
         reading = read_in(prepared.data, dims=dims, mask=mask, times=times, weights=weights)
         whole = make_intake(reading, dtype=dtype, exact=exact, bridge=bridge)
         reading = _with_mask(_unadjusted(reading, prepared), bridge)
-        return cls(whole, reading, prepared.preparation, {"dtype": dtype, "exact": exact})
+        record = X.as_dict() if isinstance(X, Prepared) else None
+        return cls(whole, record, reading, prepared.preparation, {"dtype": dtype, "exact": exact})
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -181,6 +185,10 @@ class Parts:
         if self._observed is not None:
             self._require_columns(np.asarray(self._observed[:, rows].any(axis=(0, 1))), len(rows))
         return self._made(self._reading.of_rows(rows))[0]
+
+    def has_all_columns(self, rows: NDArray[np.intp]) -> bool:
+        """Whether something of every column was observed in these rows."""
+        return self._observed is None or bool(self._observed[:, rows].any(axis=(0, 1)).all())
 
     def draw(self, rng: np.random.Generator, share: float = 0.1, n: int = 2) -> list[Hidden]:
         """Draw sets of entries to hide, without common ones.

@@ -7,8 +7,13 @@ from tparafac2.fitting.checks import (
     check_rank,
     check_weights,
     count_jobs,
+    require_choice,
     require_even_widths,
+    require_flag,
+    require_integer,
+    require_number,
     require_slices,
+    told,
 )
 from tparafac2.fitting.one_fit import ConvergenceWarning, FitPlan, fit, warn_if_unsound
 from tparafac2.fitting.terms import DEFAULT_SMOOTHNESS, on_their_clock, require_weight, resolve, weights

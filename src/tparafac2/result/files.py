@@ -42,7 +42,15 @@ _SIMPLE_FIELDS = (
     "feasibility_gaps",
 )
 # Files from before these have the defaults.
-_LATER_FIELDS = ("period", "observed_share", "preparation", "version", "negative_share", "weighting")
+_LATER_FIELDS = (
+    "period",
+    "observed_share",
+    "preparation",
+    "version",
+    "negative_share",
+    "weighting",
+    "choice",
+)
 _LATER_ARRAYS = {
     "times": ("time",),
     "coverage": ("time", "columns"),

@@ -124,6 +124,9 @@ class Result:
     trust : Trust, optional
         What was measured of every component beyond the fit: whether halves of the rows agree on it, and
         whether it depends on the setting. None: not measured.
+    choice : mapping, optional
+        How rank, smoothness and rigidity were chosen, and all that was tried: `tparafac2.Choice` reads it.
+        None: they were given.
 
     Examples
     --------
@@ -164,6 +167,7 @@ class Result:
     row_weights: NDArray[np.float64] | None = None
     weighting: Mapping[str, Any] | None = None
     trust: Trust | None = None
+    choice: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)

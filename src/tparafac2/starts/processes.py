@@ -89,7 +89,14 @@ class Interrupt:
     def __enter__(self) -> Self:
         if _hears_interrupts():
             self._previous = signal.signal(signal.SIGINT, self._note)
+            outer = getattr(self._previous, "__self__", None)
+            if isinstance(outer, Interrupt):  # this is a part of its work
+                self.on_request(outer._hear)
         return self
+
+    def _hear(self) -> None:
+        if not self._noted:
+            self._note(signal.SIGINT, None)
 
     def __exit__(self, *exception: object) -> None:
         if self._previous is not None:

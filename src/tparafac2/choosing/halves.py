@@ -1,0 +1,120 @@
+"""Halves of the rows: which, and how alike the components are that are found in them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.choosing.candidates import Candidate
+from tparafac2.choosing.hidden import QUICK
+from tparafac2.choosing.likeness import aligned, courses, cross_likeness
+from tparafac2.choosing.parts import Parts
+from tparafac2.choosing.search import Search
+from tparafac2.data import Labels, listed, shown
+from tparafac2.errors import InvalidValue
+from tparafac2.words import Argument
+
+_STARTS = 5
+_TRIES = 50
+
+Rows = NDArray[np.intp]
+
+
+class Split(NamedTuple):
+    """The rows in two halves."""
+
+    one: Rows
+    other: Rows
+
+
+def split_rows(
+    rng: np.random.Generator, n_rows: int, n_splits: int, groups: NDArray[np.intp] | None = None
+) -> list[Split]:
+    """Draw halves of the rows, with half of every group in each, as nearly as can be.
+
+    Examples
+    --------
+    >>> [split] = split_rows(np.random.default_rng(0), 6, 1, np.array([0, 0, 0, 0, 1, 1]))
+    >>> [sorted((half >= 4).tolist()) for half in split]
+    [[False, False, True], [False, False, True]]
+    """
+    member = np.zeros(n_rows, dtype=np.intp) if groups is None else groups
+    splits = []
+    for _ in range(n_splits):
+        # In random order within each group, and groups one after the other: every second row is a half.
+        order = rng.permutation(n_rows)
+        order = order[np.argsort(member[order], kind="stable")]
+        halves = order[::2], order[1::2]
+        splits.append(Split(*(np.sort(half) for half in halves)))
+    return splits
+
+
+def usable_splits(
+    rng: np.random.Generator, parts: Parts, n_splits: int, groups: NDArray[np.intp] | None
+) -> list[Split]:
+    """Halves of which each has something of every column; refuse data that have none after many tries."""
+    splits: list[Split] = []
+    for _ in range(_TRIES):
+        for split in split_rows(rng, parts.shape[1], n_splits, groups):
+            if parts.has_all_columns(split.one) and parts.has_all_columns(split.other):
+                splits.append(split)
+        if len(splits) >= n_splits:
+            return splits[:n_splits]
+    for half in split:
+        parts.of_rows(half)  # says which columns are too rare
+    return splits
+
+
+def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | None:
+    """Number the groups of the rows: one value for each row, or a mapping or Series by row label.
+
+    Examples
+    --------
+    >>> read_groups(["a", "b", "a"], Labels(), 3)
+    array([0, 1, 0])
+    """
+    if groups is None:
+        return None
+    if isinstance(groups, Mapping) or (hasattr(groups, "index") and hasattr(groups, "to_dict")):
+        by_row = dict(groups if isinstance(groups, Mapping) else groups.to_dict())
+        names = labels.coordinate("rows", n_rows).tolist()
+        without = [name for name in names if name not in by_row]
+        if without:
+            raise InvalidValue(
+                Argument("groups"),
+                f" has nothing for {len(without):,} of {n_rows:,} rows: {listed(map(shown, without))}. "
+                "Give a group to each.",
+                received=groups,
+            )
+        values: Sequence[Any] = [by_row[name] for name in names]
+    else:
+        values = list(groups)
+    if len(values) != n_rows:
+        raise InvalidValue(
+            Argument("groups"),
+            f" must have one value for each of the {n_rows:,} rows; got {len(values):,}.",
+            received=groups,
+        )
+    texts = np.array([str(value) for value in values])
+    return np.asarray(np.unique(texts, return_inverse=True)[1], dtype=np.intp).reshape(-1)
+
+
+def split_likeness(
+    parts: Parts,
+    split: Split,
+    candidate: Candidate,
+    model: NDArray[np.float64],
+    how: tuple[Search, int],
+) -> NDArray[np.float64]:
+    """Cosines (R, R) of the components of one half with those of the other, in the order of the model's."""
+    found = []
+    search, seed = how
+    for rows in split:
+        intake = parts.of_rows(rows)
+        begin: dict[str, Any] = {"n_starts": _STARTS, "random_state": seed}
+        for one in search.way_to(candidate):
+            half = search.model(one, **QUICK, **begin).fit_intake(intake).result_
+            begin = {"init": (half.A, half.B, half.C)}
+        found.append(aligned(courses(half), model))
+    return cross_likeness(*found)

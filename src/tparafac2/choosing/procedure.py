@@ -1,0 +1,350 @@
+"""The procedure: from data to a model whose rank, smoothness and rigidity the data chose."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.choosing.candidates import Candidate
+from tparafac2.choosing.choice import Choice, as_record
+from tparafac2.choosing.evidence import Evidence, Measured
+from tparafac2.choosing.halves import Split, read_groups, split_likeness, usable_splits
+from tparafac2.choosing.hidden import hidden_errors
+from tparafac2.choosing.hiding import Hidden
+from tparafac2.choosing.likeness import Likeness, aligned, courses, cross_likeness, likeness
+from tparafac2.choosing.parts import Parts
+from tparafac2.choosing.rules import AGREEMENT, IMPROVES, RankChoice, choose_rank, settle, verdicts
+from tparafac2.choosing.search import Asked, Search
+from tparafac2.choosing.workers import Workers
+from tparafac2.metrics import assign
+from tparafac2.models import Decomposition
+from tparafac2.result import Result, Trust
+
+_SHARE = 0.1  # of the observed entries that choose, and as many that test
+_WHOLE: dict[str, Any] = {"tol": 1e-6, "feasibility_tol": 1e-4, "max_iter": 500, "n_jobs": 1}
+_WHOLE_STARTS = 6
+_UNIDENTIFIED_COST = 0.02  # so much more error is paid for components that the starts agree on
+
+
+def choose(
+    X: Any,
+    *,
+    dims: Mapping[str, Hashable] | None = None,
+    mask: Any = None,
+    times: Any = None,
+    weights: Any = None,
+    groups: Any = None,
+    **search: Unpack[Asked],
+) -> Choice:
+    """Let the data choose rank, smoothness and rigidity, and say how far to trust the answer.
+
+    Smoothness and rigidity are those that best predict observed entries which were hidden from the fit; the
+    PARAFAC2 constraint gives way only if that helps at entries that did not choose. The rank is the largest
+    one that still predicts better than one less, and whose components are all found again in other rows.
+
+    Parameters
+    ----------
+    X, dims, mask, times, weights
+        As in `fit`; weights as numbers only.
+    groups : sequence of I values, or mapping or Series by row label, optional
+        Groups of rows (treatment, sex, region): halves of the rows have half of each.
+    ranks : int or several
+        Ranks to try, 1 to 8 unless given; one is taken as it is. Larger ones are left out once one
+        predicts worse than a smaller one, or two in a row no better.
+    smoothness, rigidity : float or several, optional
+        Values to try; one number is taken as it is. Half decades from 1e-4 to 1e-1; and infinite, 100, 10,
+        1, 0.1 and 0.
+    nonnegative : {"auto", "patterns", "rows", "both"}, optional
+        What must not be negative: "auto" searches with non-negative patterns where no data are negative.
+    compare : bool
+        Also set other models (CP, PARAFAC2, the hard and the flexible one, and other bounds where no data are
+        negative) beside the chosen one, on the same hidden entries and halves.
+    n_masks : int
+        How often entries are hidden: a tenth that chooses and another that tests.
+    n_splits : int
+        How often the rows are halved.
+    threshold : float
+        Likeness from which a component is replicable.
+    n_starts, period, bridge, dtype
+        As in `TParafac2`.
+    random_state : int, optional
+        The same seed gives the same choice.
+    n_jobs : int
+        Fits that run side by side, each in a process of its own; -1 for one per core. The answer does not
+        depend on it.
+    progress : bool, optional
+        Show a line of progress; by default only on a terminal.
+    keep : bool
+        Keep the models that were fitted to all data for each rank, and those compared, in ``Choice.models``.
+
+    Returns
+    -------
+    Choice
+        With the fitted model. After Ctrl-C the best so far: what was not measured is then not known.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> X = tp.synthetic.easy(seed=0, noise=0.3, n_times=6, n_rows=24, n_columns=20, n_concepts=2).X
+    >>> choice = tp.choose(X, ranks=range(1, 4), smoothness=[1e-3, 1e-2], rigidity=float("inf"),
+    ...                    compare=False, n_masks=1, n_splits=3, n_starts=3, random_state=0)
+    >>> choice.model.rank
+    2
+    """
+    asked = Search(**search)
+    parts = Parts.of(
+        X, dims=dims, mask=mask, times=times, weights=weights, dtype=asked.dtype, bridge=asked.bridge
+    )
+    asked.check_size(parts.shape)
+    members = read_groups(groups, parts.labels, parts.shape[1])
+    return _Procedure(asked, parts, members).run()
+
+
+class _Piece(NamedTuple):
+    """What a worker needs to know."""
+
+    parts: Parts
+    search: Search
+    seed: int
+
+
+class _Procedure:
+    """One choice, step by step; every step leaves whole evidence behind."""
+
+    def __init__(self, search: Search, parts: Parts, groups: NDArray[np.intp] | None) -> None:
+        streams = np.random.SeedSequence(_entropy(search.random_state)).spawn(3)
+        draws, halves = (np.random.default_rng(stream) for stream in streams[:2])
+        seed = int(streams[2].generate_state(1)[0])
+        bound = search.nonnegative
+        if bound == "auto":
+            bound = "patterns" if parts.nonnegative else None
+        self.search, self.parts, self.groups = search, parts, groups
+        self.first = Candidate(search.ranks[0], nonnegative=bound)
+        self.work = _Piece(parts, search, seed)
+        self.masks = [parts.draw(draws, _SHARE) for _ in range(search.n_masks)]
+        self.splits = usable_splits(halves, parts, search.n_splits, groups)
+        self.evidence = Evidence(search.threshold)
+
+    def run(self) -> Choice:
+        """Measure, judge, and fit what was chosen."""
+        with Workers(self.search.n_jobs, self.search.progress) as workers:
+            n_ranks = len(self.search.ranks)
+            workers.expect(n_ranks * (len(self.masks) + 1 + len(self.splits)))
+            self._search_ranks(workers)
+            self._fit_whole(workers, [one.chosen for one in self.evidence.settled.values()])
+            self._settle_on_what_is_determined(workers)
+            self._halve(workers, [one.chosen for one in self.evidence.settled.values()])
+            if not self.evidence.settled:
+                raise KeyboardInterrupt("interrupted before any rank was tried on hidden entries.")
+            rank = choose_rank(self.evidence.by_rank())
+            chosen = self.evidence.settled[rank.rank].chosen
+            if self.search.compare:
+                self._compare(workers, chosen)
+            interrupted = workers.interrupted
+        model = self.search.model(chosen).fit_intake(self.parts.whole, self.parts.preparation)
+        return self._finished(model, chosen, rank, interrupted)
+
+    def _search_ranks(self, workers: Workers) -> None:
+        """Errors at hidden entries, rank by rank, until larger ones predict no better."""
+        ranks = list(self.search.ranks)
+        together = max(1, workers.n_jobs // len(self.masks))  # ranks that are worked on side by side
+        for first in range(0, len(ranks), together):
+            some = ranks[first : first + together]
+            pieces = [
+                (self.work, mask, self.first._replace(rank=rank)) for rank in some for mask in self.masks
+            ]
+            done = workers.do(_measure, pieces)
+            for place, rank in enumerate(some):
+                masks = done[place * len(self.masks) :][: len(self.masks)]
+                found = [one for one in masks if one is not None]
+                if len(found) < len(masks):
+                    return
+                tried = self.evidence.add(found)
+                self.evidence.settled[rank] = settle({one: self.evidence.errors[one] for one in tried})
+                if self._is_enough():
+                    return
+
+    def _is_enough(self) -> bool:
+        """Whether the last rank predicted worse than the best before it, or the last two no better."""
+        chosen = [one.chosen for _, one in sorted(self.evidence.settled.items())]
+        for last, z in ((1, -IMPROVES), (2, IMPROVES)):
+            if len(chosen) > last:
+                earlier = min(chosen[:-last], key=self.evidence.error)
+                if all(self.evidence.z(one, earlier) < z for one in chosen[-last:]):
+                    return True
+        return False
+
+    def _fit_whole(self, workers: Workers, candidates: Sequence[Candidate]) -> None:
+        """Fit all data, from several starts, to see whether these agree."""
+        fits = workers.do(_fit_whole, [(self.work, one) for one in candidates])
+        self.evidence.whole |= {one: fit for one, fit in zip(candidates, fits) if fit is not None}
+
+    def _settle_on_what_is_determined(self, workers: Workers) -> None:
+        """Where starts disagree at a setting, take a smoother one that predicts nearly as well."""
+        again = []
+        for rank, settled in self.evidence.settled.items():
+            agreement = self.evidence.agreement(settled.chosen)
+            if agreement is None or agreement >= AGREEMENT:
+                continue
+            errors = {one: error for one, error in self.evidence.errors.items() if one.rank == rank}
+            least = (settled.chosen.smoothness or 0.0) * 1.5
+            smoother = [
+                one
+                for one in errors
+                if (one.smoothness or 0.0) > least
+                and one.is_flexible == settled.chosen.is_flexible
+                and self.evidence.error(one) <= (1 + _UNIDENTIFIED_COST) * self.evidence.error(settled.chosen)
+            ]
+            if smoother:
+                again.append((rank, settle(errors, barred=[one for one in errors if one not in smoother])))
+        self._fit_whole(workers, [settled.chosen for _, settled in again])
+        for rank, settled in again:
+            before = self.evidence.agreement(self.evidence.settled[rank].chosen) or 0.0
+            if (self.evidence.agreement(settled.chosen) or 0.0) > before:
+                self.evidence.settled[rank] = settled
+
+    def _halve(self, workers: Workers, candidates: Sequence[Candidate]) -> None:
+        """Look for the components of all data in halves of the rows."""
+        known = [one for one in candidates if one in self.evidence.whole]
+        pieces = [
+            (self.work, split, one, courses(self.evidence.whole[one]))
+            for one in known
+            for split in self.splits
+        ]
+        done = workers.do(_halve, pieces)
+        for place, one in enumerate(known):
+            crossed = list(done[place * len(self.splits) :][: len(self.splits)])
+            found = [cosines for cosines in crossed if cosines is not None]
+            if len(found) == len(self.splits):
+                self.evidence.likeness[one] = likeness(found)
+
+    def _compare(self, workers: Workers, chosen: Candidate) -> None:
+        """Set other models beside the chosen one, on the same hidden entries and halves."""
+        others = self._others(chosen)
+        search = replace(
+            self.search,
+            smoothness=_neighbours(self.search.smoothness, chosen.smoothness),
+            rigidity=[math.inf, chosen.rigidity],
+        )
+        work = self.work._replace(search=search)
+        workers.expect(len(others) * (len(self.masks) + 1 + len(self.splits)))
+        done = workers.do(_measure, [(work, mask, one) for one in others for mask in self.masks])
+        best = []
+        for place in range(len(others)):
+            masks = done[place * len(self.masks) :][: len(self.masks)]
+            found = [one for one in masks if one is not None]
+            if len(found) < len(masks):
+                return
+            tried = self.evidence.add(found)
+            best.append(settle({one: self.evidence.errors[one] for one in tried}).chosen)
+        settled = self.evidence.settled[chosen.rank]
+        beside = [*best, *([settled.hard] if chosen.is_flexible else [])]
+        self._fit_whole(workers, beside)
+        self._halve(workers, beside)
+
+    def _others(self, chosen: Candidate) -> list[Candidate]:
+        """Models of the same rank that the chosen one is compared with."""
+        plain = Candidate(chosen.rank, nonnegative=chosen.nonnegative)
+        others = [plain._replace(model="CP"), plain._replace(model="Parafac2")]
+        if self.parts.nonnegative:
+            bounds = {None, "patterns", "rows", "both"} - {chosen.nonnegative}
+            others += [plain._replace(nonnegative=bound) for bound in sorted(bounds, key=str)]
+        return others
+
+    def _finished(
+        self, model: Decomposition, chosen: Candidate, rank: RankChoice, interrupted: bool
+    ) -> Choice:
+        """The fitted model with all that is known of how far to trust it."""
+        settled, result = self.evidence.settled[chosen.rank], model.result_
+        others = [] if interrupted else [one for one in settled.band if one != chosen]
+        with Workers(self.search.n_jobs, self.search.progress) as workers:
+            pieces = [(self.work, one, (result.A, result.B, result.C)) for one in others]
+            moved = [fit for fit in workers.do(_refit, pieces) if fit is not None]
+        own = courses(result)
+        stays = [np.diag(cross_likeness(own, aligned(courses(fit), own))) for fit in moved]
+        found = self._in_order_of(result, chosen)
+        trust = Trust(
+            replicability=None if found is None else found.own,
+            chance=None if found is None else found.chance,
+            verdict=None if found is None else np.array(verdicts(found, self.search.threshold)),
+            stability=np.min([np.ones(result.rank), *stays], axis=0) if len(stays) == len(others) else None,
+            threshold=self.search.threshold,
+            n_splits=len(self.splits),
+            n_settings=1 + len(moved),
+            z=settled.z,
+            gain=settled.gain,
+        )
+        record = as_record(self.evidence, rank, chosen, self._facts(interrupted))
+        model._take(replace(result, trust=trust, choice=record))
+        kept = self.evidence.whole if self.search.keep else {}
+        return Choice(model, {one.name: self._as_model(one, fit) for one, fit in kept.items()})
+
+    def _in_order_of(self, result: Result, chosen: Candidate) -> Likeness | None:
+        """Likeness between halves, in the order of the components of the final fit."""
+        found = self.evidence.likeness.get(chosen)
+        if found is None:
+            return None
+        cosines = cross_likeness(courses(result), courses(self.evidence.whole[chosen]))
+        own, theirs = assign(cosines)
+        order = theirs[np.argsort(own)]
+        return Likeness(found.own[order], found.chance[order])
+
+    def _facts(self, interrupted: bool) -> dict[str, Any]:
+        """What there is to know of how it was measured."""
+        sizes = [] if self.groups is None else np.bincount(self.groups).tolist()
+        return {
+            "hides": self.parts.hides,
+            "n_masks": len(self.masks),
+            "share": _SHARE,
+            "n_splits": len(self.splits),
+            "threshold": self.search.threshold,
+            "groups": len(sizes),
+            "single_groups": sum(size == 1 for size in sizes),
+            "ranks_asked": list(self.search.ranks),
+            "interrupted": interrupted,
+            "nonnegative_data": self.parts.nonnegative,
+        }
+
+    def _as_model(self, candidate: Candidate, result: Result) -> Decomposition:
+        model = self.search.model(candidate)
+        model._take(result)
+        return model
+
+
+def _measure(work: _Piece, mask: Sequence[Hidden], first: Candidate) -> Measured:
+    return hidden_errors(work.parts, mask, first, work.search, work.seed)
+
+
+def _fit_whole(work: _Piece, candidate: Candidate) -> Result:
+    starts = min(work.search.n_starts, _WHOLE_STARTS)
+    model = work.search.model(candidate, **_WHOLE, n_starts=starts, random_state=work.seed)
+    return model.fit_intake(work.parts.whole, work.parts.preparation).result_
+
+
+def _halve(
+    work: _Piece, split: Split, candidate: Candidate, model: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return split_likeness(work.parts, split, candidate, model, (work.search, work.seed))
+
+
+def _refit(work: _Piece, candidate: Candidate, begin: tuple[Any, Any, Any]) -> Result:
+    return work.search.model(candidate, **_WHOLE, init=begin).fit_intake(work.parts.whole).result_
+
+
+def _neighbours(grid: Sequence[float], chosen: float | None) -> list[float]:
+    """The chosen value, and those beside it."""
+    place = next((i for i, one in enumerate(grid) if one == chosen), 0)
+    return list(grid[max(place - 1, 0) : place + 2])
+
+
+def _entropy(random_state: Any) -> int | None:
+    """What every number that is drawn depends on."""
+    if random_state is None or isinstance(random_state, Integral):
+        return None if random_state is None else int(random_state)
+    if isinstance(random_state, np.random.SeedSequence):
+        return int(random_state.generate_state(1)[0])
+    return int(random_state.integers(2**63))

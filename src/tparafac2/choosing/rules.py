@@ -1,0 +1,211 @@
+"""What follows from the evidence: which setting, which rank, and how sure that is."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.choosing.candidates import Candidate
+from tparafac2.choosing.likeness import Likeness
+
+FloatArray = NDArray[np.float64]
+
+TIE_BAND = 0.005  # errors this much above the least are as good: entries that are hidden tell no finer
+GIVES_WAY = 2.0  # z from which the constraint gives way
+IMPROVES = 2.0  # z from which one more component predicts better
+THERE = 0.25  # part of the way from chance to 1 that a component has to come to be there
+AGREEMENT = 0.5  # share of the starts that have to end at the same components
+REPLICABLE = 0.9
+
+
+class Errors(NamedTuple):
+    """Squared errors at entries that were hidden, summed by row and mask.
+
+    Attributes
+    ----------
+    choosing, testing : ndarray (n,)
+        At those that choose, and at those that test what was chosen.
+    """
+
+    choosing: FloatArray
+    testing: FloatArray
+
+
+class Settled(NamedTuple):
+    """The setting for one rank.
+
+    Attributes
+    ----------
+    chosen, hard : Candidate
+        What was chosen, and what it would be if the constraint could not give way.
+    band : tuple of Candidate
+        All settings that predict as well as the chosen one.
+    z, gain : float
+        Paired z of what giving way gains at entries that did not choose, and the gain relative to the error;
+        0 where nothing gives way.
+    """
+
+    chosen: Candidate
+    hard: Candidate
+    band: tuple[Candidate, ...]
+    z: float
+    gain: float
+
+
+def paired_z(gains: FloatArray) -> float:
+    """Mean over its standard error; 0 where nothing differs.
+
+    Examples
+    --------
+    >>> paired_z(np.array([1.0, 1.0, 3.0, 3.0])).__round__(3)
+    3.464
+    """
+    spread = float(gains.std(ddof=1)) if len(gains) > 1 else 0.0
+    if spread == 0:
+        return 0.0
+    return float(gains.mean() / (spread / np.sqrt(len(gains))))
+
+
+def settle(errors: Mapping[Candidate, Errors], barred: Collection[Candidate] = ()) -> Settled:
+    """Choose smoothness and rigidity: the least error, then smoother within the tie band.
+
+    The constraint gives way only if that helps at entries that did not choose.
+
+    Parameters
+    ----------
+    errors : mapping of Candidate to Errors
+        All of one rank.
+    barred : collection of Candidate
+        Settings at which components are not determined.
+    """
+    total = {candidate: float(one.choosing.sum()) for candidate, one in errors.items()}
+    open_to = {candidate: error for candidate, error in total.items() if candidate not in barred} or total
+    hards = {candidate: error for candidate, error in open_to.items() if not candidate.is_flexible}
+    softs = {candidate: error for candidate, error in open_to.items() if candidate.is_flexible}
+    family, z, gain = hards or softs, 0.0, 0.0
+    if hards and softs:
+        best_hard, best_soft = (min(some, key=some.__getitem__) for some in (hards, softs))
+        gains = errors[best_hard].testing - errors[best_soft].testing
+        z, gain = paired_z(gains), float(gains.sum() / errors[best_hard].testing.sum())
+        if z >= GIVES_WAY and softs[best_soft] < hards[best_hard]:
+            family = softs
+    chosen = _smoothest(family)
+    bound = (1.0 + TIE_BAND) * min(family.values())
+    band = tuple(candidate for candidate, error in total.items() if error <= bound)
+    return Settled(chosen, _smoothest(hards or softs), band, z, gain)
+
+
+def _smoothest(errors: Mapping[Candidate, float]) -> Candidate:
+    """The smoothest setting within the tie band; of those that are as smooth, the one of the least error."""
+    bound = (1.0 + TIE_BAND) * min(errors.values())
+    tied = [candidate for candidate, error in errors.items() if error <= bound]
+    return max(tied, key=lambda one: (one.smoothness or 0.0, -errors[one]))
+
+
+def verdicts(found: Likeness, threshold: float = REPLICABLE) -> tuple[str, ...]:
+    """Say of each component whether it is "replicable", "there", or "not there".
+
+    Examples
+    --------
+    >>> verdicts(Likeness(np.array([0.97, 0.95, 0.6, 0.2]), np.array([0.2, 0.94, 0.3, 0.2])))
+    ('replicable', 'not there', 'there', 'not there')
+    """
+    above = found.above_chance
+    return tuple(
+        "not there" if far < THERE else "replicable" if own >= threshold else "there"
+        for own, far in zip(found.own, above)
+    )
+
+
+@dataclass(frozen=True)
+class RankEvidence:
+    """What is known of one rank.
+
+    Attributes
+    ----------
+    rank : int
+    error : float
+        At entries that were hidden, relative to their own sum of squares.
+    z : float
+        Paired z of what the last component gained; infinite for the first rank.
+    agreement : float, optional
+        Share of the starts that ended at the same components. None: not known.
+    verdicts : tuple of str, optional
+        Of its components. None: not known.
+    """
+
+    rank: int
+    error: float
+    z: float
+    agreement: float | None = None
+    verdicts: tuple[str, ...] | None = None
+
+    @property
+    def all_there(self) -> bool:
+        """Whether no component is known not to be there."""
+        return self.verdicts is None or "not there" not in self.verdicts
+
+    @property
+    def all_replicable(self) -> bool:
+        """Whether every component was found again in other rows."""
+        return self.verdicts is not None and set(self.verdicts) == {"replicable"}
+
+    @property
+    def agrees(self) -> bool:
+        """Whether enough starts ended at the same components, as far as known."""
+        return self.agreement is None or self.agreement >= AGREEMENT
+
+
+class RankChoice(NamedTuple):
+    """The rank, and how sure that is.
+
+    Attributes
+    ----------
+    rank : int
+    by_error, by_components : int
+        The largest rank that predicts better than one less, and the largest at which all components are
+        there.
+    replicable : int
+        The largest rank at which all are replicable; 0 for none.
+    sure : bool
+        Whether all signs agree.
+    doubts : tuple of str
+        Why not: "error" (more components predict better), "components" (others are there as well), "starts"
+        (they disagree), "edge" (it is the largest rank that was tried).
+    """
+
+    rank: int
+    by_error: int
+    by_components: int
+    replicable: int
+    sure: bool
+    doubts: tuple[str, ...]
+
+
+def choose_rank(ranks: Sequence[RankEvidence]) -> RankChoice:
+    """Choose the largest rank that predicts better than one less, and at which all components are there.
+
+    Parameters
+    ----------
+    ranks : sequence of RankEvidence
+        In ascending order.
+    """
+    improving = [one for place, one in enumerate(ranks) if place == 0 or one.z >= IMPROVES]
+    by_error = improving[-1].rank
+    there = [one for one in ranks if one.all_there] or [ranks[0]]
+    by_components = there[-1].rank
+    good = [one for one in improving if one.all_there] or [ranks[0]]
+    chosen = good[-1]
+    replicable = max((one.rank for one in ranks if one.all_replicable), default=0)
+    doubts = []
+    if by_error > chosen.rank:
+        doubts.append("error")
+    if by_components > chosen.rank:
+        doubts.append("components")
+    if not chosen.agrees:
+        doubts.append("starts")
+    if chosen.rank == ranks[-1].rank and len(ranks) > 1:
+        doubts.append("edge")
+    return RankChoice(chosen.rank, by_error, by_components, replicable, not doubts, tuple(doubts))

@@ -1,0 +1,118 @@
+"""A choice in sentences."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tparafac2.words import PYTHON, Words
+
+_CONTRADICTS = 5.0  # z from which data are said to contradict the constraint
+
+
+def sentences(record: Mapping[str, Any], words: Words = PYTHON) -> list[str]:
+    """Say what was chosen, why, how sure that is, and what else there is to consider."""
+    return [*_chosen(record), *_why_rank(record), *_why_settings(record), *_others(record), *_caveats(record)]
+
+
+def _chosen(record: Mapping[str, Any]) -> Iterator[str]:
+    chosen, rank = record["chosen"], record["rank"]
+    sure = "sure" if rank["sure"] else "not sure"
+    asked = record["ranks_asked"]
+    how = "the rank was given" if len(asked) == 1 else f"the rank is {sure}"
+    yield f"Chosen: {chosen['name']} ({how})."
+
+
+def _why_rank(record: Mapping[str, Any]) -> Iterator[str]:
+    rank, ranks = record["rank"], record["ranks"]
+    if len(ranks["rank"]) < 2:
+        return
+    errors = dict(zip(ranks["rank"], ranks["hidden_error"]))
+    shown = ", ".join(f"{n}: {error:.4g}" for n, error in errors.items())
+    yield f"Error at hidden entries by rank: {shown}."
+    yield from _rank_reasons(rank, ranks)
+    left_out = [one for one in record["ranks_asked"] if one > ranks["rank"][-1]]
+    if left_out and not record["interrupted"]:
+        yield (
+            f"Rank{'s' * (len(left_out) > 1)} {_listed(left_out)} {_were(left_out)} not tried, since the "
+            "last predicted no better."
+        )
+
+
+def _rank_reasons(rank: Mapping[str, Any], ranks: Mapping[str, Any]) -> Iterator[str]:
+    chosen = rank["rank"]
+    there = ranks["all_there"][ranks["rank"].index(chosen)]
+    found = ", and all its components are found again in other rows" if there else ""
+    yield f"Rank {chosen} is the largest that predicts better than one less{found}."
+    if rank["by_error"] > chosen:
+        yield (
+            f"Up to rank {rank['by_error']} more components still predict better, but some of them are not "
+            "found again in other rows."
+        )
+    if rank["by_components"] > chosen:
+        yield (
+            f"At rank {rank['by_components']} all components are found again, too, though it predicts no "
+            "better."
+        )
+    if 0 < rank["replicable"] < chosen:
+        yield f"If every component has to be replicable, rank {rank['replicable']} is the largest."
+    elif rank["replicable"] == 0 and there is not None:
+        yield "At no rank are all components replicable."
+    if "starts" in rank["doubts"]:
+        yield "Fewer than half of the starts agree on the components at this rank."
+    if "edge" in rank["doubts"]:
+        yield f"Rank {chosen} is the largest that was tried: try larger ones."
+
+
+def _why_settings(record: Mapping[str, Any]) -> Iterator[str]:
+    chosen, hard = record["chosen"], record["hard"]
+    if record["tied"] > 1:
+        yield (
+            f"{record['tied']} settings predict as well (within {record['tie_band']:.1%} of the least "
+            "error); of these the smoothest was taken."
+        )
+    if record["z"] >= _CONTRADICTS and record["gain"] > 0:
+        yield (
+            "The data contradict patterns of constant sizes and angles: letting them change lowers the "
+            f"error by {record['gain']:.1%} (z = {record['z']:.1f})."
+        )
+    elif chosen["rigidity"] < math.inf:
+        yield (
+            f"Patterns may change their sizes and angles, which lowers the error by {record['gain']:.2%} "
+            f"(z = {record['z']:.1f}, not enough to say that the data contradict the constraint)."
+        )
+    elif hard == chosen and record["z"]:
+        yield f"Patterns of constant sizes and angles predict as well as others (z = {record['z']:.1f})."
+
+
+def _others(record: Mapping[str, Any]) -> Iterator[str]:
+    compared, chosen = record["compared"], record["chosen"]
+    for label, error, z in zip(compared["model"], compared["hidden_error"], compared["z_behind_chosen"]):
+        if label == chosen["label"]:
+            continue
+        apart = error / chosen["hidden_error"] - 1.0
+        if abs(apart) <= record["tie_band"]:
+            yield f"{label} predicts as well ({apart:+.1%})."
+        elif apart < 0:
+            yield f"{label} predicts better ({apart:+.1%}, z = {-z:.1f})."
+        else:
+            yield f"{label} predicts worse ({apart:+.1%}, z = {z:.1f})."
+
+
+def _caveats(record: Mapping[str, Any]) -> Iterator[str]:
+    if record["single_groups"]:
+        yield (
+            f"{record['single_groups']} of {record['groups']} groups "
+            f"{'has' if record['single_groups'] == 1 else 'have'} a single row, which is in one half only."
+        )
+    if record["interrupted"]:
+        yield "It was interrupted: what was not measured is not known, and the choice is the best so far."
+
+
+def _listed(numbers: list[int]) -> str:
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]} to {numbers[-1]}"
+    return " and ".join(map(str, numbers))
+
+
+def _were(numbers: list[int]) -> str:
+    return "was" if len(numbers) == 1 else "were"

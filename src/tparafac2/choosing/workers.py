@@ -1,0 +1,83 @@
+"""Many small pieces of work, here or in several processes, until they are done or the user interrupts."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, Self, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from tparafac2.fitting import count_jobs
+from tparafac2.solver import Settings
+from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans
+
+Done = TypeVar("Done")
+
+
+class Workers:
+    """While open, the first Ctrl-C ends what is being worked on, and nothing more is begun.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Number of processes; -1 for all cores.
+    progress : bool, optional
+        Whether to show a line; by default only on a terminal.
+
+    Examples
+    --------
+    >>> with Workers(1, progress=False) as workers:
+    ...     workers.do(divmod, [(7, 2), (9, 4)])
+    [(3, 1), (2, 1)]
+    """
+
+    def __init__(self, n_jobs: int, progress: bool | None = None) -> None:
+        self.n_jobs = count_jobs(n_jobs)
+        self.line = Progress(progress, of="fits")
+        self.expected = 0
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user wants to see what there is."""
+        return self._interrupt.requested
+
+    def expect(self, pieces: int) -> None:
+        """So many more pieces of work will come, as far as can be told."""
+        self.expected += pieces
+        self.line.expect([1] * max(self.expected, self.line.done), Settings(), self.n_jobs)
+
+    def do(self, work: Callable[..., Done], pieces: Sequence[tuple[Any, ...]]) -> list[Done | None]:
+        """Do the pieces, and give what comes of each; None for those that were not finished."""
+        if self.interrupted:
+            return [None] * len(pieces)
+        done: list[Done | None] = []
+        flagged = [(self._flag, work, *piece) for piece in pieces]
+        results = (
+            in_processes(_do_one, flagged, min(self.n_jobs, len(pieces)))
+            if min(self.n_jobs, len(pieces)) > 1
+            else (_do_one(*piece) for piece in flagged)
+        )
+        for one in results:
+            done.append(one)
+            self.line.batch_done()
+        return done
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.callback(self.line.close)
+            self._interrupt = stack.enter_context(Interrupt())
+            self._flag = stack.enter_context(flag_file(self._interrupt))
+            stack.enter_context(no_orphans())
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception: object) -> bool | None:
+        return self._stack.__exit__(*exception)  # type: ignore[arg-type]
+
+
+def _do_one(flag: str, work: Callable[..., Done], *piece: Any) -> Done | None:
+    # One thread, here as in other processes: rounding depends on their number, and processes are enough.
+    with helping(flag), Interrupt() as interrupt, threadpool_limits(limits=1):
+        if interrupt.requested:
+            return None
+        done = work(*piece)
+        return None if interrupt.requested else done
