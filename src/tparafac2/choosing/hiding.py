@@ -125,14 +125,19 @@ def _spread(
     room: Sequence[NDArray[np.intp]],
     wanted: int,
 ) -> NDArray[np.intp]:
-    """Up to so many of the free places, at random, with no more along each axis than there is room for."""
+    """So many of the free places, at random, with no more along each axis than there is room for.
+
+    Fewer if there is no room left. Those that come after many of their kind wait for another turn.
+    """
     order, taken = rng.permutation(free), [free[:0]]
     room = [one.copy() for one in room]
     while wanted > 0 and len(order):
         batch, order = np.split(order, [max(wanted, 1000)])
-        fits = np.ones(len(batch), dtype=bool)
+        fits, waits = np.ones((2, len(batch)), dtype=bool)
         for codes, left in zip(np.unravel_index(batch, shape), room):
             fits &= _earlier_alike(codes) < left[codes]
+            waits &= left[codes] > 0
+        order = np.concatenate([order, batch[waits & ~fits]])
         batch = batch[fits][:wanted]
         for codes, left in zip(np.unravel_index(batch, shape), room):
             left -= np.bincount(codes, minlength=len(left))
