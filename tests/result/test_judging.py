@@ -127,6 +127,10 @@ def test_summary_page_and_notebook_tell_what_was_measured_of_each_component():
     assert "replicable" not in make().summary().split("component 1")[1]
 
 
+def test_a_component_is_not_called_stable_where_there_was_no_other_setting():
+    assert "stable" not in make(GOOD | {"stability": [1.0, 1.0], "n_settings": 1}).summary()
+
+
 def test_the_page_colours_the_judgement():
     for verdict, tone in {"replicable": "good", "there": "plain", "not there": "warning"}.items():
         assert account(make(GOOD | {"verdict": [verdict] * 2}))[-1].tone == tone

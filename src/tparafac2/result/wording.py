@@ -286,7 +286,7 @@ def trusted(trust: Trust | None, r: int) -> str:
         chance = f"; {measured['chance']:.2f} by chance" if "chance" in measured else ""
         likeness = f"{measured['replicability']:.2f} between halves of the rows{chance}"
         parts = [f"{parts[0]} ({likeness})"] if parts else [likeness]
-    if trust is not None and "stability" in measured:
+    if trust is not None and "stability" in measured and trust.n_settings != 1:  # nothing to move with
         moves = "depends on the setting" if measured["stability"] < trust.threshold else "stable"
         parts.append(f"{moves} ({measured['stability']:.2f})")
     return ", ".join(parts)
