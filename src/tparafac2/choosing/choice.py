@@ -129,6 +129,7 @@ def _by_rank(evidence: Evidence) -> dict[str, list[Any]]:
         "model": [one.label for one in settings],
         "smoothness": [one.smoothness for one in settings],
         "rigidity": [one.rigidity for one in settings],
+        "hard_smoothness": [evidence.settled[one.rank].hard.smoothness for one in found],
     }
 
 
