@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import tparafac2 as tp
+from tparafac2.choosing.halves import read_groups
+from tparafac2.data import Labels
 
 QUICKLY = {
     "smoothness": [1e-3, 1e-2],
@@ -51,3 +53,17 @@ def test_a_choice_is_kept_with_the_model(choice, tmp_path):
     again = tp.Choice(tp.load(tmp_path / "model.nc"))
     assert again.summary() == choice.summary()
     assert again.table.equals(choice.table)
+
+
+def test_ranks_that_were_not_given_are_cut_to_what_halves_can_tell(data):
+    few = {**QUICKLY, "smoothness": 1e-3, "rigidity": np.inf, "n_splits": 1}
+    choice = tp.choose(data.X[:, :4], **few)
+    assert choice.record["ranks_asked"] == [1, 2]
+    with pytest.raises(ValueError, match="ranks go up to 3, but halves of 4 rows"):
+        tp.choose(data.X[:, :4], ranks=[1, 3], **few)
+
+
+def test_groups_by_label_are_found_as_text_or_number():
+    assert read_groups({"1": "b", "2": "a"}, Labels(rows=[2, 1]), 2).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="groups has nothing for 1 of 2 rows: 2"):
+        read_groups({"1": "b"}, Labels(rows=[2, 1]), 2)

@@ -77,9 +77,11 @@ def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | 
     if groups is None:
         return None
     if isinstance(groups, Mapping) or (hasattr(groups, "index") and hasattr(groups, "to_dict")):
-        by_row = dict(groups if isinstance(groups, Mapping) else groups.to_dict())
+        # Labels that were read from files may be text, or numbers.
+        given = groups if isinstance(groups, Mapping) else groups.to_dict()
+        by_row = {str(name): group for name, group in given.items()}
         names = labels.coordinate("rows", n_rows).tolist()
-        without = [name for name in names if name not in by_row]
+        without = [name for name in names if str(name) not in by_row]
         if without:
             raise InvalidValue(
                 Argument("groups"),
@@ -87,7 +89,7 @@ def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | 
                 "Give a group to each.",
                 received=groups,
             )
-        values: Sequence[Any] = [by_row[name] for name in names]
+        values: Sequence[Any] = [by_row[str(name)] for name in names]
     else:
         values = list(groups)
     if len(values) != n_rows:

@@ -25,7 +25,7 @@ from tparafac2.data import (
 )
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.preparing import Adjustment, Preparation, Prepared, as_prepared
-from tparafac2.words import Setting
+from tparafac2.words import Advice, Setting
 
 _CHUNK = 2**16  # entries of which the model is computed at a time
 
@@ -128,8 +128,11 @@ class Parts:
         if isinstance(weights, str):
             raise InvalidValue(
                 Setting("weights", weights),
-                " are estimated by a fit, and would be others for every part of the data: give numbers, for "
-                "example ``result_.row_weights`` of such a fit.",
+                " are estimated by a fit, and would be others for every part of the data: ",
+                Advice(
+                    "known_weights",
+                    "give numbers, for example ``result_.row_weights`` of such a fit.",
+                ),
                 received=weights,
             )
         X = as_prepared(X)

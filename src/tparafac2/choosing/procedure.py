@@ -52,9 +52,9 @@ def choose(
         As in `fit`; weights as numbers only.
     groups : sequence of I values, or mapping or Series by row label, optional
         Groups of rows (treatment, sex, region): halves of the rows have half of each.
-    ranks : int or several
-        Ranks to try, 1 to 8 unless given; one is taken as it is. Larger ones are left out once one
-        predicts worse than a smaller one, or two in a row no better.
+    ranks : int or several, optional
+        Ranks to try; one is taken as it is. 1 to 8, as far as halves of the rows allow. Larger ones are
+        left out once one predicts worse than a smaller one, or two in a row no better.
     smoothness, rigidity : float or several, optional
         Values to try; one number is taken as it is. Half decades from 1e-4 to 1e-1; and infinite, 100, 10,
         1, 0.1 and 0.
@@ -69,7 +69,7 @@ def choose(
         How often the rows are halved.
     threshold : float
         Likeness from which a component is replicable.
-    n_starts, period, bridge, dtype
+    n_starts, max_iter, missing, period, bridge, dtype
         As in `TParafac2`.
     random_state : int, optional
         The same seed gives the same choice.
@@ -99,6 +99,8 @@ def choose(
     parts = Parts.of(
         X, dims=dims, mask=mask, times=times, weights=weights, dtype=asked.dtype, bridge=asked.bridge
     )
+    if search.get("ranks") is None:
+        asked = asked.cut_to(parts.shape)
     asked.check_size(parts.shape)
     members = read_groups(groups, parts.labels, parts.shape[1])
     return _Procedure(asked, parts, members).run()

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from tparafac2.choosing.rules import REPLICABLE
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.fitting import require_choice, require_flag, require_integer, require_number, told
 from tparafac2.models import Decomposition
-from tparafac2.words import Argument
+from tparafac2.words import Advice, Argument
 
+USUAL_RANKS = range(1, 9)
 _LEAST_TIMES = 3
 _WIDE = 3  # at so many smoothnesses from the best one on the constraint is tried to give way
 
@@ -22,7 +23,7 @@ _WIDE = 3  # at so many smoothnesses from the best one on the constraint is trie
 class Asked(TypedDict, total=False):
     """Arguments of `choose` that say what is searched."""
 
-    ranks: int | Iterable[int]
+    ranks: int | Iterable[int] | None
     smoothness: float | Iterable[float] | None
     rigidity: float | Iterable[float] | None
     nonnegative: str | None
@@ -31,6 +32,8 @@ class Asked(TypedDict, total=False):
     n_splits: int
     threshold: float
     n_starts: int
+    max_iter: int
+    missing: str
     period: float | None
     bridge: bool
     dtype: str
@@ -44,7 +47,7 @@ class Asked(TypedDict, total=False):
 class Search:
     """What is searched: the arguments of `choose`, which explains them, checked before any work."""
 
-    ranks: Any = range(1, 9)
+    ranks: Any = None
     smoothness: Any = None
     rigidity: Any = None
     nonnegative: str | None = "auto"
@@ -53,6 +56,8 @@ class Search:
     n_splits: int = 5
     threshold: float = REPLICABLE
     n_starts: int = 10
+    max_iter: int = 2000
+    missing: str = "auto"
     period: float | None = None
     bridge: bool = True
     dtype: str = "float64"
@@ -62,7 +67,7 @@ class Search:
     keep: bool = False
 
     def __post_init__(self) -> None:
-        ranks = _several("ranks", self.ranks)
+        ranks = list(USUAL_RANKS) if self.ranks is None else _several("ranks", self.ranks)
         for rank in ranks:
             require_integer("ranks", rank, 1)
         settled = {
@@ -97,6 +102,8 @@ class Search:
             "bridge": self.bridge,
             "dtype": self.dtype,
             "n_starts": self.n_starts,
+            "max_iter": self.max_iter,
+            "missing": self.missing,
             "random_state": self.random_state,
             "n_jobs": self.n_jobs,
             "progress": self.progress,
@@ -122,15 +129,20 @@ class Search:
         above = [step for step in RIGIDITY if step > candidate.rigidity]
         return [candidate._replace(rigidity=step) for step in (*above, candidate.rigidity)]
 
+    def cut_to(self, shape: tuple[int, int, int]) -> Self:
+        """The same without ranks that halves of the rows cannot tell."""
+        most = max(1, _most_components(shape))
+        return replace(self, ranks=[rank for rank in self.ranks if rank <= most])
+
     def check_size(self, shape: tuple[int, int, int]) -> None:
         """Refuse data that are too small for this."""
         K, I, J = shape
         if K < _LEAST_TIMES:
-            raise ValueError(
-                f"smoothness in time is chosen from at least {_LEAST_TIMES} times; got {K}. Give a rank and "
-                "a smoothness to TParafac2, or use CP."
+            raise InvalidValue(
+                f"smoothness in time is chosen from at least {_LEAST_TIMES} times; got {K}. ",
+                Advice("set_yourself", "Give a rank and a smoothness to TParafac2, or use CP."),
             )
-        most = min(I // 2, J)
+        most = _most_components(shape)
         if self.ranks[-1] > most:
             raise InvalidValue(
                 Argument("ranks"),
@@ -139,6 +151,11 @@ class Search:
                 + (", or give more rows." if most == I // 2 else "."),
                 received=self.ranks,
             )
+
+
+def _most_components(shape: tuple[int, int, int]) -> int:
+    _, I, J = shape
+    return min(I // 2, J)
 
 
 def _several(name: str, given: Any) -> list[Any]:

@@ -12,6 +12,8 @@ _OTHER_NAMES = {
     "n_starts": "starts",
     "random_state": "seed",
     "n_jobs": "jobs",
+    "n_masks": "masks",
+    "n_splits": "splits",
     "n_weak": "weak",
     "n_concepts": "concepts",
     "n_times": "times",
@@ -31,6 +33,9 @@ _ADVICE = {
     "what_helps": "Read them together, or use non-negative patterns (--nonnegative patterns) if the data "
     "allow it; more smoothness does not help",
     "unmeasured": "replicability was not measured ('tparafac2 choose' does)",
+    "set_yourself": "Give --rank and --smoothness, or use --model cp.",
+    "known_weights": "give a file or a column with numbers, or --rank and --smoothness, so that nothing is "
+    "chosen by parts.",
     "let_give_way": ": let it give way (--rigidity)",
     "use_parafac2": "--model parafac2",
     "data": "the data",

@@ -10,7 +10,7 @@ from typing import Any, TextIO, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import MODES, Table, shown
+from tparafac2.data import MODES, Table, listed, shown
 from tparafac2.data.lines import as_frame
 from tparafac2.data.table import TableOptions
 from tparafac2.errors import InvalidValue, Told
@@ -26,7 +26,7 @@ from tparafac2.io.textfiles import (
     text_layout,
     unguarded,
 )
-from tparafac2.words import Lines
+from tparafac2.words import Argument, Lines
 
 Columns: TypeAlias = Mapping[str, str]
 """Names of columns, by what they are for: rows, columns, time, values, weights."""
@@ -139,10 +139,7 @@ def read_row_weights(path: Path, rows: str | None) -> dict[Any, float]:
     ...     read_row_weights(file, "land")
     {'Fiji': 0.9, 'Peru': 34.0}
     """
-    is_parquet = path.suffix == ".parquet"
-    layout = None if is_parquet else text_layout(path, [] if rows is None else [rows])
-    names = parquet_columns(path) if layout is None else list(layout.columns)
-    label = rows if rows in names else names[0]
+    layout, names, label = _of_rows(path, rows)
     others = [name for name in names if name != label]
     called = [name for name in others if name.casefold() in ("weight", "weights")] or others
     if len(called) != 1:
@@ -150,21 +147,84 @@ def read_row_weights(path: Path, rows: str | None) -> dict[Any, float]:
             f"{path.name!r} has the columns {', '.join(map(repr, names))}: give a file with two, the labels "
             "of the rows and their weights, or call one of them 'weight'."
         )
-    weight = called[0]
     with told_of(path, layout):
-        if layout is None:
-            frame = parquet_frame(path, [label, weight])
-        else:
-            places = {names.index(label): label, names.index(weight): weight}
-            frame = text_columns(path, layout, places, names.index(weight)).rename(columns=places)
-        numbers = as_numbers(frame[weight]).to_numpy(dtype=np.float64, na_value=np.nan)
-        repeated = frame[label].duplicated().to_numpy()
+        labels, weights = _two_columns(path, layout, (label, called[0]), numbers=True)
+        numbers = as_numbers(weights).to_numpy(dtype=np.float64, na_value=np.nan)
+        repeated = labels.duplicated().to_numpy()
         for bad, what in ((repeated, "is there twice"), (np.isnan(numbers), "has no weight")):
             if bad.any():
                 where = int(np.argmax(bad))
-                row = shown(frame[label].iloc[where])
+                row = shown(labels.iloc[where])
                 raise InvalidValue(Lines((where,)), f": the row {row} {what}: give one weight for each.")
-    return dict(zip(frame[label].astype(object).tolist(), numbers.tolist()))
+    return dict(zip(labels.astype(object).tolist(), numbers.tolist()))
+
+
+def read_row_groups(path: Path, rows: str | None, column: str) -> dict[Any, str]:
+    """Read to which group each row belongs, from a table whose lines may repeat it.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or its like, or .parquet. The labels of the rows are in the column that is called as `rows` says,
+        or in the first one.
+    rows : str, optional
+        What the rows are called in the data.
+    column : str
+        What the groups are called.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "visits.csv"
+    ...     _ = file.write_text("who,month,diet\\nAnn,1,milk\\nAnn,2,milk\\nBo,1,rice\\n")
+    ...     read_row_groups(file, "who", "diet")
+    {'Ann': 'milk', 'Bo': 'rice'}
+    """
+    import pandas as pd
+
+    layout, names, label = _of_rows(path, rows, column)
+    if column not in names or column == label:
+        others = listed(shown(name) for name in names if name != label)
+        raise InvalidValue(
+            Argument("groups"),
+            f": {shown(column)} is not a column of {path.name!r} that could group rows; there are {others}.",
+            received=column,
+        )
+    with told_of(path, layout):
+        found: dict[Any, str] = {}
+        labels, groups = (one.astype(object) for one in _two_columns(path, layout, (label, column)))
+        pairs = pd.DataFrame({"row": labels, "group": groups})[labels.notna()].drop_duplicates()
+        for where, row, group in zip(pairs.index, pairs["row"], pairs["group"]):
+            if pd.isna(group) or row in found:
+                what = "has no group" if pd.isna(group) else f"is in {group!r}, but before in {found[row]!r}"
+                raise InvalidValue(
+                    Lines((int(where),)),
+                    f": the row {shown(row)} {what}: every row is in one group of {column!r}.",
+                )
+            found[row] = str(group)
+    return found
+
+
+def _of_rows(path: Path, rows: str | None, *others: str) -> tuple[TextLayout | None, list[str], str]:
+    """How a table on rows is laid out, its columns, and which of them has the labels."""
+    asked = [name for name in (rows, *others) if name is not None]
+    layout = None if path.suffix == ".parquet" else text_layout(path, asked)
+    names = parquet_columns(path) if layout is None else list(layout.columns)
+    return layout, names, rows if rows in names else names[0]
+
+
+def _two_columns(
+    path: Path, layout: TextLayout | None, names: tuple[str, str], *, numbers: bool = False
+) -> tuple[Any, Any]:
+    """Labels and what there is of each; whether this is numbers, which text does not tell."""
+    if layout is None:
+        frame = parquet_frame(path, names)
+    else:
+        label, other = (layout.columns.index(name) for name in names)
+        frame = text_columns(path, layout, [label, other], other if numbers else None)
+        frame = frame.rename(columns=dict(zip((label, other), names)))
+    return frame[names[0]], frame[names[1]]
 
 
 def _as_before_writing(labels: Any) -> Any:
