@@ -56,7 +56,7 @@ def test_what_is_not_axes_is_refused(fitted, small_data, name):
         draw(name, fitted, small_data, ax=Figure())
 
 
-@pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "truth", "overview"])
+@pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "truth", "overview", "choice"])
 def test_a_model_has_to_be_fitted(small_data, name):
     with pytest.raises(ValueError, match="not fitted yet"):
         draw(name, tp.CP(rank=2), small_data)
@@ -70,7 +70,8 @@ def test_components_are_numbered_from_one_to_the_rank(fitted, name):
 
 
 def test_all_plots_are_exported():
-    assert set(plots.__all__) >= {*OF_MODELS, "residuals", "truth", "overview", "save", "pattern_heatmap"}
+    others = {"residuals", "truth", "overview", "choice", "save", "pattern_heatmap"}
+    assert set(plots.__all__) >= {*OF_MODELS, *others}
     assert all(callable(getattr(plots, name)) for name in plots.__all__)
 
 

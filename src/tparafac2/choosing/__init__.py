@@ -1,7 +1,9 @@
 """Rank, smoothness and rigidity, chosen by the data, with a report on how far to trust them."""
 
 from tparafac2.choosing.choice import Choice
+from tparafac2.choosing.panels import ComponentPoint, ModelPoint, Panels, RankPoint, Setting, panels
 from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.procedure import choose
+from tparafac2.choosing.wording import sentences
 
 __all__ = ["Choice", "choose"]

@@ -6,6 +6,7 @@ pyplot is in use ``plt.show()`` shows them; elsewhere pyplot is not touched.
 """
 
 from tparafac2.plots.bars import loadings, movers
+from tparafac2.plots.choice import choice
 from tparafac2.plots.figures import save
 from tparafac2.plots.overview_page import overview
 from tparafac2.plots.pattern_dots import snapshots
@@ -16,6 +17,7 @@ from tparafac2.plots.trust import agreement, convergence
 
 __all__ = [
     "agreement",
+    "choice",
     "convergence",
     "loadings",
     "movers",
