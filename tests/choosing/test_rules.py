@@ -110,9 +110,22 @@ def test_components_that_are_not_found_again_end_the_rank_though_the_error_falls
 
 
 def test_components_that_are_found_again_do_not_help_where_the_error_does_not_fall():
-    found = choose_rank(ranks((0, 1, [GOOD]), (9, 1, [GOOD] * 2), (0.5, 1, [GOOD] * 3)))
-    assert (found.rank, found.by_components) == (2, 3)
-    assert found.doubts == ("components",)
+    for z, doubts in ((0.5, ("components",)), (-5.0, ())):
+        found = choose_rank(ranks((0, 1, [GOOD]), (9, 1, [GOOD] * 2), (z, 1, [GOOD] * 3)))
+        assert (found.rank, found.by_components) == (2, 3)
+        assert found.doubts == doubts
+
+
+def test_a_component_that_helps_a_few_rows_only_counts_if_it_is_replicable():
+    for verdict, rank in ((GOOD, 2), (WEAK, 1)):
+        first = RankEvidence(1, 1.0, math.inf, 1.0, (GOOD,))
+        assert choose_rank([first, RankEvidence(2, 0.8, 1.5, 1.0, (GOOD, verdict))]).rank == rank
+
+
+def test_noise_has_no_components_and_that_is_said():
+    found = choose_rank(ranks((0, 1, [BAD]), (-9, 0.2, [BAD] * 2)))
+    assert found.rank == 1
+    assert "nothing" in found.doubts
 
 
 def test_the_largest_rank_that_was_tried_is_never_sure():

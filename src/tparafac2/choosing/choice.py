@@ -56,7 +56,7 @@ class Choice:
         """One line for each setting that was tried.
 
         `hidden_error` is the squared error at hidden entries relative to their own squares;
-        `z_behind_chosen` how clearly it is behind the chosen setting at entries that did not choose; `tied`
+        `z_behind_chosen` how clearly it is behind the chosen setting at these entries; `tied`
         whether it predicts as well as the best of its rank; `replicability` the likeness of its least
         replicable component between halves of the rows; `agreement` the share of the starts that ended at the
         same components.

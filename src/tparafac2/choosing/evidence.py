@@ -63,8 +63,8 @@ class Evidence:
         return float((found.choosing.sum() + found.testing.sum()) / self.sizes[one])
 
     def z(self, better: Candidate, worse: Candidate) -> float:
-        """Paired z of what one setting gains over another at entries that chose neither."""
-        return paired_z(self.errors[worse].testing - self.errors[better].testing)
+        """Paired z of what one setting gains over another at all hidden entries."""
+        return paired_z(np.sum(self.errors[worse], axis=0) - np.sum(self.errors[better], axis=0))
 
     def agreement(self, one: Candidate) -> float | None:
         """Share of the starts on all data that ended at the same components as the best."""

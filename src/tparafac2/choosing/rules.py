@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,14 @@ FloatArray = NDArray[np.float64]
 TIE_BAND = 0.005  # errors this much above the least are as good: entries that are hidden tell no finer
 GIVES_WAY = 2.0  # z from which the constraint gives way
 IMPROVES = 2.0  # z from which one more component predicts better
+PERHAPS = 1.0  # z from which it does where the error falls by more than a tie, and all are replicable
 THERE = 0.25  # part of the way from chance to 1 that a component has to come to be there
 AGREEMENT = 0.5  # share of the starts that have to end at the same components
 REPLICABLE = 0.9
 
 
 class Errors(NamedTuple):
-    """Squared errors at entries that were hidden, summed by row and mask.
+    """Squared errors at entries that were hidden, summed by row and time.
 
     Attributes
     ----------
@@ -152,6 +154,11 @@ class RankEvidence:
         """Whether every component was found again in other rows."""
         return self.verdicts is not None and set(self.verdicts) == {"replicable"}
 
+    def improves_on(self, fewer: "RankEvidence") -> bool:
+        """Whether it predicts better than fewer components do."""
+        falls = self.error < (1.0 - TIE_BAND) * fewer.error
+        return self.z >= IMPROVES or (falls and self.z >= PERHAPS and self.all_replicable)
+
     @property
     def agrees(self) -> bool:
         """Whether enough starts ended at the same components, as far as known."""
@@ -172,8 +179,9 @@ class RankChoice(NamedTuple):
     sure : bool
         Whether all signs agree.
     doubts : tuple of str
-        Why not: "error" (more components predict better), "components" (others are there as well), "starts"
-        (they disagree), "edge" (it is the largest rank that was tried).
+        Why not: "error" (more components predict better), "components" (more are there, and predict no
+        worse), "starts" (they disagree), "nothing" (some component is not there even so), "edge" (it is the
+        largest rank that was tried).
     """
 
     rank: int
@@ -192,7 +200,7 @@ def choose_rank(ranks: Sequence[RankEvidence]) -> RankChoice:
     ranks : sequence of RankEvidence
         In ascending order.
     """
-    improving = [one for place, one in enumerate(ranks) if place == 0 or one.z >= IMPROVES]
+    improving = [ranks[0], *(one for before, one in pairwise(ranks) if one.improves_on(before))]
     by_error = improving[-1].rank
     there = [one for one in ranks if one.all_there] or [ranks[0]]
     by_components = there[-1].rank
@@ -202,8 +210,10 @@ def choose_rank(ranks: Sequence[RankEvidence]) -> RankChoice:
     doubts = []
     if by_error > chosen.rank:
         doubts.append("error")
-    if by_components > chosen.rank:
+    if any(one.rank > chosen.rank and one.all_there and one.z > -IMPROVES for one in ranks):
         doubts.append("components")
+    if not chosen.all_there:
+        doubts.append("nothing")
     if not chosen.agrees:
         doubts.append("starts")
     if chosen.rank == ranks[-1].rank and len(ranks) > 1:

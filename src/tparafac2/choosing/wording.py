@@ -7,6 +7,7 @@ from typing import Any
 from tparafac2.words import PYTHON, Words
 
 _CONTRADICTS = 5.0  # z from which data are said to contradict the constraint
+_CLEAR = 2.0  # z from which one model is said to predict better than another
 
 
 def sentences(record: Mapping[str, Any], words: Words = PYTHON) -> list[str]:
@@ -42,13 +43,18 @@ def _rank_reasons(rank: Mapping[str, Any], ranks: Mapping[str, Any]) -> Iterator
     chosen = rank["rank"]
     there = ranks["all_there"][ranks["rank"].index(chosen)]
     found = ", and all its components are found again in other rows" if there else ""
-    yield f"Rank {chosen} is the largest that predicts better than one less{found}."
+    if chosen > ranks["rank"][0]:
+        yield f"Rank {chosen} is the largest that predicts better than one less{found}."
+    elif "error" not in rank["doubts"]:
+        yield f"No larger rank predicts better than rank {chosen}."
+    if "nothing" in rank["doubts"]:
+        yield f"Even at rank {chosen} not every component is found again in other rows: there may be nothing."
     if rank["by_error"] > chosen:
         yield (
             f"Up to rank {rank['by_error']} more components still predict better, but some of them are not "
             "found again in other rows."
         )
-    if rank["by_components"] > chosen:
+    if "components" in rank["doubts"]:
         yield (
             f"At rank {rank['by_components']} all components are found again, too, though it predicts no "
             "better."
@@ -90,12 +96,13 @@ def _others(record: Mapping[str, Any]) -> Iterator[str]:
         if label == chosen["label"]:
             continue
         apart = error / chosen["hidden_error"] - 1.0
+        how = "clearly" if abs(z) >= _CLEAR else "perhaps"
         if abs(apart) <= record["tie_band"]:
             yield f"{label} predicts as well ({apart:+.1%})."
-        elif apart < 0:
-            yield f"{label} predicts better ({apart:+.1%}, z = {-z:.1f})."
+        elif apart < 1.0:
+            yield f"{label} predicts {how} {'better' if apart < 0 else 'worse'} ({apart:+.1%}, z = {-z:.1f})."
         else:
-            yield f"{label} predicts worse ({apart:+.1%}, z = {z:.1f})."
+            yield f"{label} predicts far worse ({error / chosen['hidden_error']:.3g} times the error)."
 
 
 def _caveats(record: Mapping[str, Any]) -> Iterator[str]:
