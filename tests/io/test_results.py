@@ -1,14 +1,17 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from chosen import a_choice, interrupted
 
 import tparafac2 as tp
 from tparafac2.io import check_folder, tidy_tables, write_results
+from tparafac2.result import Trust
 
 pytestmark = pytest.mark.slow
 
@@ -202,3 +205,33 @@ def test_one_kind_of_figure_needs_no_list(model, tmp_path, monkeypatch):
     monkeypatch.setattr("tparafac2.plots.save", lambda axes, path: path.touch())
     folder = write_results(model, tmp_path / "out", figures="svg")
     assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg"}
+
+
+@pytest.fixture(scope="module")
+def chosen(model):
+    """The same model as if its settings had been chosen."""
+    trust = Trust(replicability=[0.97, 0.5], chance=[0.2, 0.3], verdict=["replicable", "there"])
+    other = tp.TParafac2(2)
+    other._take(replace(model.result_, trust=trust, choice=a_choice()))
+    return other
+
+
+def test_what_the_data_chose_is_in_tables_and_a_figure(chosen, tmp_path):
+    folder = write_results(chosen, tmp_path / "out", figures="svg")
+    assert set(names(folder)) == {*FILES, "figures", "components.csv", "choice.csv", "choice_components.csv"}
+    assert "choice.svg" in names(folder / "figures")
+    tried = pd.read_csv(folder / "choice.csv")
+    assert tried["hidden_error"].tolist() == a_choice()["tried"]["hidden_error"]
+    assert tried["rigidity"].tolist() == a_choice()["tried"]["rigidity"]
+    assert tried["agreement"].isna().sum() == 4
+    assert pd.read_csv(folder / "choice_components.csv").shape == (8, 6)
+    components = pd.read_csv(folder / "components.csv")
+    assert list(components.columns) == ["component", "share", "replicability", "chance", "verdict"]
+    assert components["verdict"].tolist() == ["replicable", "there"]
+    assert check_folder(folder, overwrite=True) == folder  # all of it is known to be ours
+
+
+def test_what_an_interrupted_choice_did_not_measure_has_no_table(chosen):
+    result = replace(chosen.result_, trust=Trust(z=1.0), choice=interrupted())
+    assert not {"components", "choice_components"} & set(tidy_tables(result))
+    assert len(tidy_tables(result)["choice"]) == 8

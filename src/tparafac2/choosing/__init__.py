@@ -4,6 +4,6 @@ from tparafac2.choosing.choice import Choice
 from tparafac2.choosing.panels import ComponentPoint, ModelPoint, Panels, RankPoint, Setting, panels
 from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.procedure import choose
-from tparafac2.choosing.wording import sentences
+from tparafac2.choosing.wording import rank_table, sentences
 
 __all__ = ["Choice", "choose"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tparafac2.choosing.candidates import Candidate
 from tparafac2.choosing.evidence import Evidence
 from tparafac2.choosing.rules import TIE_BAND, RankChoice
-from tparafac2.choosing.wording import sentences
+from tparafac2.choosing.wording import sentences, to_html
 from tparafac2.models import Decomposition
 from tparafac2.words import PYTHON, Words
 
@@ -81,6 +81,9 @@ class Choice:
     def summary(self, words: Words = PYTHON) -> str:
         """Say in a few sentences what was chosen, why, and how sure that is."""
         return "\n".join(sentences(self.record, words))
+
+    def _repr_html_(self) -> str:
+        return to_html(self.record)
 
     def __repr__(self) -> str:
         return f"Choice({self.model!r})"

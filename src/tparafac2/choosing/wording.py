@@ -1,18 +1,94 @@
-"""A choice in sentences."""
+"""A choice in sentences, its ranks as a table of texts, and both for notebooks."""
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from typing import Any, NamedTuple
 
 from tparafac2.words import PYTHON, Words
 
 _CONTRADICTS = 5.0  # z from which data are said to contradict the constraint
+
+_HEAD = (
+    "rank",
+    "error at hidden entries",
+    "z of the last component",
+    "starts that agree",
+    "replicable components",
+    "found again at all",
+    "best setting",
+)
 _CLEAR = 2.0  # z from which one model is said to predict better than another
 
 
 def sentences(record: Mapping[str, Any], words: Words = PYTHON) -> list[str]:
     """Say what was chosen, why, how sure that is, and what else there is to consider."""
     return [*_chosen(record), *_why_rank(record), *_why_settings(record), *_others(record), *_caveats(record)]
+
+
+class Ranks(NamedTuple):
+    """A table of the ranks that were tried, each at its best setting; all in texts.
+
+    Attributes
+    ----------
+    head : tuple of str
+    lines : list of list of str
+    chosen : int
+        Which of the lines was chosen.
+    """
+
+    head: tuple[str, ...]
+    lines: list[list[str]]
+    chosen: int
+
+
+def rank_table(record: Mapping[str, Any]) -> Ranks:
+    """Write what is known of each rank; nothing where it was not measured."""
+    ranks, tried = record["ranks"], record["tried"]
+    best = {rank: i for i, rank in enumerate(tried["rank"]) if tried["best_of_rank"][i]}
+    lines = []
+    for place, rank in enumerate(ranks["rank"]):
+        line = best[rank]
+        lines.append(
+            [
+                str(rank),
+                f"{ranks['hidden_error'][place]:.4g}",
+                _written(ranks["z"][place], ".1f"),
+                _written(ranks["agreement"][place], ".0%"),
+                *(_of(tried[name][line], rank) for name in ("components_replicable", "components_there")),
+                _setting(ranks["model"][place], ranks["smoothness"][place], ranks["rigidity"][place]),
+            ]
+        )
+    return Ranks(_HEAD, lines, ranks["rank"].index(record["chosen"]["rank"]))
+
+
+def to_html(record: Mapping[str, Any]) -> str:
+    """Give the sentences and the table of ranks as HTML that needs nothing from elsewhere."""
+    table = rank_table(record)
+    told = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences(record))
+    body = "".join(
+        f"<tr>{_cells(line, 'th' if place == table.chosen else 'td')}</tr>"
+        for place, line in enumerate(table.lines)
+    )
+    head = f"<thead><tr>{_cells(table.head, 'th')}</tr></thead>"
+    return f"<div>{told}<table>{head}<tbody>{body}</tbody></table></div>"
+
+
+def _cells(texts: Iterable[str], tag: str) -> str:
+    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+
+
+def _written(value: float | None, style: str) -> str:
+    return "" if value is None else format(value, style)
+
+
+def _of(count: int | None, rank: int) -> str:
+    return "" if count is None else f"{count} of {rank}"
+
+
+def _setting(model: str, smoothness: float | None, rigidity: float) -> str:
+    smooth = "" if smoothness is None else f", smoothness {smoothness:g}"
+    return f"{model}{smooth}" + (f", rigidity {rigidity:g}" if math.isfinite(rigidity) else "")
 
 
 def _chosen(record: Mapping[str, Any]) -> Iterator[str]:

@@ -21,13 +21,16 @@ _FILES = (
     "patterns.csv",
     "strengths.csv",
     "starts.csv",
+    "components.csv",
+    "choice.csv",
+    "choice_components.csv",
     "figures",
 )
 _PREFIX = ".unfinished-"
 COMPARISON = "comparison.csv"
 """The table of a comparison, whose column `file` names the models beside it."""
 
-_FIGURES = re.compile(r"(strengths|convergence|(pattern|movers|loadings)-\d+)\.(png|pdf|svg)")
+_FIGURES = re.compile(r"(strengths|convergence|choice|(pattern|movers|loadings)-\d+)\.(png|pdf|svg)")
 
 
 def check_folder(folder: str | os.PathLike[str], *, overwrite: bool) -> Path:

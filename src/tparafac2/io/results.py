@@ -17,7 +17,7 @@ from tparafac2 import __version__
 from tparafac2.io.folders import COMPARISON, check_folder, folder_written_whole
 from tparafac2.io.textfiles import write_csv
 from tparafac2.plots.subject import as_result
-from tparafac2.result import notes
+from tparafac2.result import Result, notes
 from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
@@ -47,8 +47,10 @@ def write_results(
     model : fitted model
     folder : path
         ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv`` and ``strengths.csv``, ``figures``, the
-        page ``report.html``, and ``log.json`` with what was done. In the tables an apostrophe stands before
-        labels that a spreadsheet would run as formulas; `read` takes it away.
+        page ``report.html``, and ``log.json`` with what was done. Where it was measured, how far to trust
+        each component (``components.csv``); where `choose` took the settings, all that were tried
+        (``choice.csv``) and how replicable their components are (``choice_components.csv``). In the tables
+        an apostrophe stands before labels that a spreadsheet would run as formulas; `read` takes it away.
     about : mapping, optional
         Facts for page and log: where the data came from, the command, what was assumed.
     figures : "png", "pdf", "svg", or a sequence of them
@@ -129,6 +131,8 @@ def _draw(model: Decomposition, folder: Path, kinds: Sequence[str]) -> None:
             drawn[f"pattern-{r}"] = plots.pattern(model, r)
             drawn[f"movers-{r}"] = plots.movers(model, r)
             drawn[f"loadings-{r}"] = plots.loadings(model, r)
+        if model.result_.choice is not None:
+            drawn["choice"] = plots.choice(model)
     for name, axes in drawn.items():
         for kind in kinds:
             plots.save(axes, folder / f"{name}.{kind}")
@@ -224,7 +228,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        "loadings", "patterns", "strengths", and the account of the "starts".
+        "loadings", "patterns", "strengths", and the account of the "starts"; where it was measured, how far
+        to trust the "components"; where `choose` took the settings, its "choice" and "choice_components".
 
     Examples
     --------
@@ -254,7 +259,22 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         "patterns": pd.concat(patterns, ignore_index=True),
         "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
         "starts": result.starts_table(),
+        **_trust_tables(result),
     }
+
+
+def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:
+    """What was measured of components and settings beyond the fit."""
+    import pandas as pd
+
+    tables: dict[str, Any] = {}
+    if result.trust is not None and (measured := result.trust.by_component):
+        numbers = np.arange(1, result.rank + 1)
+        tables["components"] = {"component": numbers, "share": result.shares, **measured}
+    if result.choice is not None:
+        tables["choice"] = result.choice["tried"]
+        tables["choice_components"] = result.choice["components"]
+    return {name: pd.DataFrame(columns) for name, columns in tables.items() if columns}
 
 
 def _lines(labels: Mapping[str, Any], what: str, values: Any) -> pd.DataFrame:
