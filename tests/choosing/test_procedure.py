@@ -67,3 +67,10 @@ def test_groups_by_label_are_found_as_text_or_number():
     assert read_groups({"1": "b", "2": "a"}, Labels(rows=[2, 1]), 2).tolist() == [0, 1]
     with pytest.raises(ValueError, match="groups has nothing for 1 of 2 rows: 2"):
         read_groups({"1": "b"}, Labels(rows=[2, 1]), 2)
+
+
+def test_without_halves_the_rank_is_chosen_by_hidden_entries_alone(data):
+    choice = tp.choose(data.X, ranks=range(1, 4), **(QUICKLY | {"n_splits": 0}))
+    assert choice.model.rank == 2
+    assert choice.model.result_.trust.replicability is None
+    assert choice.components.empty

@@ -55,7 +55,7 @@ REFUSED = {
     "rigidity below 0": ({"rigidity": [-1.0]}, "rigidity must be from 0"),
     "bounds": ({"nonnegative": "columns"}, "nonnegative must be 'auto'"),
     "masks": ({"n_masks": 0}, "n_masks must be at least 1"),
-    "splits": ({"n_splits": 0}, "n_splits must be at least 1"),
+    "splits": ({"n_splits": -1}, "n_splits must be at least 0"),
     "threshold": ({"threshold": 1.5}, "threshold is a likeness"),
     "starts": ({"n_starts": 0}, "n_starts must be at least 1"),
     "period": ({"period": -1}, "period must be positive"),

@@ -66,7 +66,7 @@ def choose(
     n_masks : int
         How often entries are hidden: a tenth that chooses and another that tests.
     n_splits : int
-        How often the rows are halved.
+        How often the rows are halved; 0 leaves that out, and replicability is not known.
     threshold : float
         Likeness from which a component is replicable.
     n_starts, max_iter, missing, period, bridge, dtype
@@ -221,7 +221,7 @@ class _Procedure:
         for place, one in enumerate(known):
             crossed = list(done[place * len(self.splits) :][: len(self.splits)])
             found = [cosines for cosines in crossed if cosines is not None]
-            if len(found) == len(self.splits):
+            if found and len(found) == len(self.splits):
                 self.evidence.likeness[one] = likeness(found)
 
     def _compare(self, workers: Workers, chosen: Candidate) -> None:
@@ -275,7 +275,7 @@ class _Procedure:
             verdict=None if found is None else np.array(verdicts(found, self.search.threshold)),
             stability=np.min([np.ones(result.rank), *stays], axis=0) if len(stays) == len(others) else None,
             threshold=self.search.threshold,
-            n_splits=len(self.splits),
+            n_splits=len(self.splits) or None,
             n_settings=1 + len(moved),
             z=settled.z,
             gain=settled.gain,

@@ -83,8 +83,8 @@ class Search:
             require_choice("nonnegative", self.nonnegative, listed, allowed)
         for name in ("compare", "keep"):
             require_flag(name, getattr(self, name))
-        for name in ("n_masks", "n_splits"):
-            require_integer(name, getattr(self, name), 1)
+        for name, least in (("n_masks", 1), ("n_splits", 0)):
+            require_integer(name, getattr(self, name), least)
         if not 0.0 < require_number("threshold", self.threshold) <= 1.0:
             raise InvalidValue(
                 Argument("threshold"),
