@@ -135,6 +135,10 @@ CASES = {
     Kind.DEPENDS_ON_SETTING: {"trust": trust(stability=[0.95, 0.8, 1.0], n_settings=4)},
     Kind.CONSTRAINT_CONTRADICTED: {"trust": trust(z=5.0, gain=0.03)},
     Kind.CONSTRAINT_DOUBTFUL: {"trust": trust(z=2.0)},
+    Kind.RANK_UNSURE: {
+        "choice": {"rank": {"rank": 2, "sure": False, "doubts": ["starts"]}, "ranks_asked": [1, 2]}
+    },
+    Kind.SINGLE_GROUPS: {"choice": {"single_groups": 1, "groups": 3}},
     Kind.TRUST: {},
 }
 

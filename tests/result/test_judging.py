@@ -134,3 +134,20 @@ def test_a_component_is_not_called_stable_where_there_was_no_other_setting():
 def test_the_page_colours_the_judgement():
     for verdict, tone in {"replicable": "good", "there": "plain", "not there": "warning"}.items():
         assert account(make(GOOD | {"verdict": [verdict] * 2}))[-1].tone == tone
+
+
+def test_doubts_about_the_rank_and_groups_of_one_row_are_found():
+    record = {
+        "rank": {"rank": 1, "sure": False, "doubts": ["error", "edge"]},
+        "ranks_asked": [1, 2],
+        "single_groups": 1,
+        "groups": 3,
+    }
+    found = {finding.kind: finding for finding in make(choice=record).findings}
+    assert found[Kind.RANK_UNSURE].numbers["doubts"] == ("error", "edge")
+    said = sentence(found[Kind.RANK_UNSURE])
+    assert said.startswith("The rank, 1, is not sure: more components predict better")
+    assert "largest that was tried" in said
+    assert sentence(found[Kind.SINGLE_GROUPS]).startswith("1 of 3 groups have a single row")
+    given = {finding.kind for finding in make(choice=record | {"ranks_asked": [1]}).findings}
+    assert Kind.RANK_UNSURE not in given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
@@ -32,6 +32,7 @@ _FAIR = (
     Kind.ONLY_THERE,
     Kind.DEPENDS_ON_SETTING,
     Kind.CONSTRAINT_CONTRADICTED,
+    Kind.RANK_UNSURE,
 )
 """With any of these some part of a fit should not."""
 
@@ -49,7 +50,12 @@ def judged(result: Result, found: Sequence[Finding]) -> Iterator[Finding]:
     ['not_there', 'trust']
     """
     trust = result.trust or Trust()
-    measured = [*_replicability(trust), *_stability(trust), *_constraint(result, trust)]
+    measured = [
+        *_replicability(trust),
+        *_stability(trust),
+        *_constraint(result, trust),
+        *_choice(result.choice or {}),
+    ]
     yield from measured
     yield _in_all(result.rank, trust, [*found, *measured])
 
@@ -91,6 +97,17 @@ def _constraint(result: Result, trust: Trust) -> Iterator[Finding]:
     kind = Kind.CONSTRAINT_CONTRADICTED if clear else Kind.CONSTRAINT_DOUBTFUL
     severity = Severity.INFO if not held else Severity.WARNING if clear else Severity.NOTE
     yield Finding(kind, severity, numbers=numbers)
+
+
+def _choice(record: Mapping[str, Any]) -> Iterator[Finding]:
+    """What was in doubt when the data chose."""
+    rank = record.get("rank", {})
+    if len(record.get("ranks_asked", ())) > 1 and not rank["sure"]:
+        numbers = {"rank": rank["rank"], "doubts": tuple(rank["doubts"])}
+        yield Finding(Kind.RANK_UNSURE, Severity.NOTE, numbers=numbers)
+    if record.get("single_groups"):
+        numbers = {"count": record["single_groups"], "of": record["groups"]}
+        yield Finding(Kind.SINGLE_GROUPS, Severity.NOTE, numbers=numbers)
 
 
 def _in_all(rank: int, trust: Trust, found: Iterable[Finding]) -> Finding:

@@ -63,6 +63,8 @@ class Kind(StrEnum):
     DEPENDS_ON_SETTING = "depends_on_setting"
     CONSTRAINT_CONTRADICTED = "constraint_contradicted"
     CONSTRAINT_DOUBTFUL = "constraint_doubtful"
+    RANK_UNSURE = "rank_unsure"
+    SINGLE_GROUPS = "single_groups"
     TRUST = "trust"
 
 

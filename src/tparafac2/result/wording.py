@@ -90,6 +90,9 @@ _SENTENCES = {
     "{stability:.2f} {among} as good as the chosen one. Do not interpret what changes.",
     Kind.CONSTRAINT_CONTRADICTED: "The data contradict the PARAFAC2 constraint (z = {z:.1f}){gained}{held}.",
     Kind.CONSTRAINT_DOUBTFUL: "The PARAFAC2 constraint is doubtful (z = {z:.1f}){gained}{held}.",
+    Kind.RANK_UNSURE: "The rank, {rank}, is not sure: {why}.",
+    Kind.SINGLE_GROUPS: "{count} of {of} groups have a single row, which is in one half of the rows only: "
+    "how far components depend on these groups cannot be told.",
     Kind.TRUST: "Trust: {level}{most}, because {reasons}{unmeasured}.",
     Kind.RAGGED: "The times have {least} to {most} columns, each its own: a column need not be the same "
     "thing at another time.",
@@ -328,7 +331,21 @@ _CLAUSES = {
     Kind.NOT_THERE: "{count} of {components} components are not there",
     Kind.DEPENDS_ON_SETTING: "{count} of {components} components depend on the setting",
     Kind.CONSTRAINT_CONTRADICTED: "the data contradict the constraint",
+    Kind.RANK_UNSURE: "the rank is not sure",
 }
+
+
+_DOUBTS = {
+    "error": "more components predict better, but are not all found again in other rows",
+    "components": "more components are found again, but predict no better",
+    "starts": "fewer than half of the starts agree",
+    "nothing": "not even its components are all found again in other rows",
+    "edge": "it is the largest that was tried",
+}
+
+
+def _doubts(finding: Finding) -> dict[str, Any]:
+    return {"why": "; ".join(_DOUBTS[doubt] for doubt in finding.numbers["doubts"])}
 
 
 def _reasons_of_trust(finding: Finding) -> dict[str, Any]:
@@ -385,5 +402,6 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.DEPENDS_ON_SETTING: _setting,
     Kind.CONSTRAINT_CONTRADICTED: _constraint,
     Kind.CONSTRAINT_DOUBTFUL: _constraint,
+    Kind.RANK_UNSURE: _doubts,
     Kind.TRUST: _reasons_of_trust,
 }
