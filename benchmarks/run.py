@@ -290,6 +290,36 @@ def memory(quick):
     return table(["size", "X", "peak beyond X itself", "over X"], rows)
 
 
+def corpus(seed=0, K=77, I=198, J=1500, rank=5):
+    """Square roots of counts, of which about 60 % are not zero."""
+    data = tp.synthetic.easy(seed, noise=0.0, n_times=K, n_rows=I, n_columns=J, n_concepts=rank)
+    rng = np.random.default_rng(seed)
+    rates = np.abs(data.X) / np.abs(data.X).mean() + rng.gamma(1.0, 1.0, J)
+    return np.sqrt(rng.poisson(rates))
+
+
+def choosing(quick):
+    """How long the data take to choose, beside one fit whose settings were given."""
+    sets = [("150 x 100 x 20", tp.synthetic.overlapping(0, overlap=0.4).X)]
+    if not quick:
+        sets.append(("198 x 1500 x 77, counts", corpus()))
+    rows = []
+    for name, X in sets:
+        began = time.perf_counter()
+        tp.TParafac2(3, n_starts=STARTS, random_state=0).fit(X)
+        one = time.perf_counter() - began
+        began = time.perf_counter()
+        choice = tp.choose(X, ranks=range(1, 7), random_state=0, n_jobs=-1)
+        all_of_it = time.perf_counter() - began
+        tried = choice.ranks["rank"].max()
+        chosen = choice.record["chosen"]["name"]
+        rows.append(
+            [name, f"{one:.1f}", f"{all_of_it:.0f}", f"{all_of_it / one:.0f}x", f"1 to {tried}", chosen]
+        )
+        report(rows[-1])
+    return table(["size", "one fit, 20 starts, s", "choose, s", "ratio", "ranks tried", "chosen"], rows)
+
+
 def table(header, rows):
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -342,6 +372,11 @@ def main():
         ),
         ("Start-up", "Fresh interpreters; the fit is one start at 150 x 100 x 20.", start_up),
         ("Memory", "20 starts; what the fit adds to the process that holds X.", lambda: memory(quick)),
+        (
+            "Choosing",
+            "`tp.choose(X, ranks=range(1, 7), n_jobs=-1)`, all that it does, against one fit of rank 3.",
+            lambda: choosing(quick),
+        ),
         (
             "Missing entries",
             "tPARAFAC2, smoothness 1e-3, 20 starts, per start and outer iteration, against complete data.",
