@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from chosen import a_choice, interrupted
 
 from tparafac2.data import Labels
 from tparafac2.report import write_page
-from tparafac2.result import Result
+from tparafac2.result import Result, Trust
 
 pytestmark = pytest.mark.slow
 
@@ -361,3 +362,75 @@ def test_numbers_on_the_page_are_those_of_the_fit(show):
     np.testing.assert_allclose(weights, expected.B, atol=np.abs(expected.B).max() / 65_000)
     strengths = page.run(f"(async () => {{ {read} return fit.page.strengths; }})()")
     np.testing.assert_allclose(np.array(strengths).T, expected.C, rtol=1e-6)
+
+
+def trusted():
+    return Trust(replicability=[0.97, 0.4], chance=[0.2, 0.3], verdict=["replicable", "not there"])
+
+
+def test_a_choice_is_explained_with_charts_and_tables(show):
+    page = show(fit(choice=a_choice(), trust=trusted()))
+    assert page.text("#choice-first") == "Chosen: tPARAFAC2, rank 2, smoothness 0.01 (the rank is sure)."
+    assert page.texts("#choice-others li")[0].startswith("Error at hidden entries by rank: 1: 0.4")
+    assert page.texts("#choice-facts dt") == ["z = 1.5", "20%", "5 times"]
+    assert page.texts("#choice-charts h3") == [
+        "Error by smoothness, rank 2",
+        "Error by rank",
+        "Are the components found again?",
+        "Other models, rank 2",
+    ]
+    assert page.texts("#choice-ranks tr.chosen td")[:3] == ["2", "0.2004", "9.0"]
+    assert page.texts("#choice-models tbody td:nth-child(3)") == ["\u22120.3 %", "chosen", "+199.4 %"]
+    assert len(page.texts("#choice-tables table:first-of-type tbody tr")) == 4 + 6
+    assert page.texts("#cards .badge") == ["replicable", "static", "not there"]
+    assert "Replicable (0.97 between halves of the rows; 0.20 by chance)" in page.text("#cards li")
+
+
+def test_points_of_a_choice_tell_their_values(show):
+    page = show(fit(choice=a_choice()))
+    place = page.run(
+        "(() => { const one = document.querySelectorAll('#choice .chart')[2].querySelectorAll('.mark')[3];"
+        "one.scrollIntoView({block: 'center', behavior: 'instant'});"
+        "const box = one.getBoundingClientRect();"
+        "return {x: box.x + box.width / 2, y: box.y + box.height / 2}; })()"
+    )
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
+    page.until("document.querySelector('#choice .tip:not([hidden])') !== null")
+    assert page.text("#choice .tip:not([hidden])") == "rank 2, component 1: 0.97, by chance 0.20, replicable"
+
+
+def test_every_point_of_a_choice_is_inside_its_chart(show):
+    page = show(fit(choice=a_choice()), {"width": 390, "height": 844, "touch": True})
+    outside = (
+        "[...document.querySelectorAll('#choice .chart svg')].flatMap((svg) => {"
+        "const box = svg.getBoundingClientRect();"
+        "return [...svg.querySelectorAll('.mark, text')].map((one) => one.getBoundingClientRect())"
+        ".filter((one) => one.left < box.left - 1 || one.right > box.right + 1"
+        "|| one.top < box.top - 1 || one.bottom > box.bottom + 1); }).length"
+    )
+    assert page.run("document.querySelectorAll('#choice .mark').length") > 15
+    assert page.run(outside) == 0
+    assert page.run("document.documentElement.scrollWidth") <= 390
+
+
+def test_an_interrupted_choice_shows_what_was_measured(show):
+    page = show(fit(choice=interrupted()))
+    assert page.texts("#choice-charts h3") == ["Error by smoothness, rank 2", "Error by rank"]
+    assert page.texts("#choice-others li")[-1].startswith("It was interrupted")
+    assert "NaN" not in page.run("document.body.innerText")
+    assert "null" not in page.run("document.body.innerText")
+
+
+def test_settings_that_were_given_have_no_section(show):
+    page = show()
+    assert page.run("document.querySelectorAll('#choice, #choice-link').length") == 0
+
+
+def test_texts_of_a_choice_are_no_html(show):
+    record = a_choice()
+    for table in ("compared", "ranks"):
+        record[table]["model"][0] = HOSTILE
+    record["components"]["verdict"][0] = HOSTILE
+    page = show(fit(choice=record))
+    assert page.run("window.hit") is None
+    assert HOSTILE in page.text("#choice-models")

@@ -15,8 +15,13 @@ def test_every_rank_has_a_line_with_all_that_is_known():
     assert {len(line) for line in table.lines} == {len(table.head)}
 
 
-def test_what_was_not_measured_is_left_blank():
-    assert [line[3:6] for line in rank_table(interrupted()).lines] == [[""] * 3] * 3
+def test_what_was_not_measured_is_left_out():
+    table = rank_table(interrupted())
+    assert table.head == ("rank", "error at hidden entries", "z of the last component", "best setting")
+    assert table.lines[2] == ["3", "0.21", "-1.0", "tPARAFAC2, smoothness 0.01"]
+    known = a_choice()
+    known["ranks"]["agreement"][0] = None
+    assert rank_table(known).lines[0][3] == ""
 
 
 @pytest.mark.parametrize("make", [a_choice, interrupted])

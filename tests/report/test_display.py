@@ -8,7 +8,7 @@ from hand_made import hand_made
 
 from tparafac2.data import Labels
 from tparafac2.report.display import LONGEST_LABEL, Known, account, component_accounts, look
-from tparafac2.result import Kind
+from tparafac2.result import Kind, Trust
 
 # --- factors ------------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ def test_the_pattern_is_told_where_it_is_determined():
 
 def test_a_vanished_component_has_nothing_to_tell():
     C = np.array([[1.0, 0.0]] * 3)
-    assert accounts(C=C)[1] == (0.0, "vanished", "Nothing is left of it.")
+    assert accounts(C=C)[1] == (0.0, "vanished", "Nothing is left of it.", "")
 
 
 def test_numbers_that_are_not_finite_are_said_to_be():
@@ -246,3 +246,8 @@ def test_an_exploded_fit_is_told_without_noise():
     B = np.full((5, 6, 3), np.inf)
     facts = account(make(B=B, explained_variance=-np.inf, converged=False, status="not_finite"))
     assert [fact.figure for fact in facts][:2] == ["unknown", "not converged"]
+
+
+def test_a_component_has_the_verdict_of_halves_of_the_rows():
+    trust = Trust(replicability=[0.97, 0.4], chance=[0.2, 0.3], verdict=["replicable", "not there"])
+    assert [one.verdict for one in accounts(trust=trust)] == ["replicable", "not there"]

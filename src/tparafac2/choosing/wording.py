@@ -43,7 +43,7 @@ class Ranks(NamedTuple):
 
 
 def rank_table(record: Mapping[str, Any]) -> Ranks:
-    """Write what is known of each rank; nothing where it was not measured."""
+    """Write what is known of each rank, without columns of which nothing was measured."""
     ranks, tried = record["ranks"], record["tried"]
     best = {rank: i for i, rank in enumerate(tried["rank"]) if tried["best_of_rank"][i]}
     lines = []
@@ -59,7 +59,9 @@ def rank_table(record: Mapping[str, Any]) -> Ranks:
                 _setting(ranks["model"][place], ranks["smoothness"][place], ranks["rigidity"][place]),
             ]
         )
-    return Ranks(_HEAD, lines, ranks["rank"].index(record["chosen"]["rank"]))
+    known = [n for n in range(len(_HEAD)) if any(line[n] for line in lines)]
+    head, lines = tuple(_HEAD[n] for n in known), [[line[n] for n in known] for line in lines]
+    return Ranks(head, lines, ranks["rank"].index(record["chosen"]["rank"]))
 
 
 def to_html(record: Mapping[str, Any]) -> str:

@@ -157,11 +157,15 @@ def _texts(labels: NDArray[Any] | None, word: str, size: int) -> list[str]:
 
 
 class ComponentAccount(NamedTuple):
-    """What is said of a component; its share is that of the sum of all components' strengths."""
+    """What is said of a component; its share is that of the sum of all components' strengths.
+
+    The verdict of halves of the rows is empty where they were not asked.
+    """
 
     share: float
     state: Literal["", "vanished", "static"]
     text: str
+    verdict: str = ""
 
 
 def component_accounts(result: Result, view: Display) -> list[ComponentAccount]:
@@ -181,7 +185,8 @@ def component_accounts(result: Result, view: Display) -> list[ComponentAccount]:
         text = "Nothing is left of it." if gone[r] else _sentences(view, r, bool(still[r]))
         text += (trust := trusted(result.trust, r)) and f" {trust[:1].upper()}{trust[1:]}."
         state: Literal["", "vanished", "static"] = "vanished" if gone[r] else "static" if still[r] else ""
-        accounts.append(ComponentAccount(float(result.shares[r]), state, text))
+        verdict = "" if result.trust is None or result.trust.verdict is None else str(result.trust.verdict[r])
+        accounts.append(ComponentAccount(float(result.shares[r]), state, text, verdict))
     return accounts
 
 

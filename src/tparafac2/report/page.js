@@ -1,5 +1,6 @@
 // The page: what is written once, and the start of everything.
 
+const TONES = { replicable: "good", there: "plain", "not there": "warning" };
 const FACTORS = { A: "loadings", B: "patterns", C: "strengths" };
 
 function showOverview(page, explorer) {
@@ -24,7 +25,8 @@ function card(one, r, explorer) {
     { onclick: choose },
     make("b", {}, `Component ${r + 1}`),
     make("span", { class: "share" }, `${Math.round(100 * one.share)} % of strength`),
-    ...(one.state ? [make("span", { class: "badge" }, one.state)] : []),
+    ...(one.state ? [make("span", { class: "badge", "data-tone": "warning" }, one.state)] : []),
+    ...(one.verdict ? [make("span", { class: "badge", "data-tone": TONES[one.verdict] }, one.verdict)] : []),
     make("span", { class: "text", dir: "auto" }, one.text),
   ), r));
 }
@@ -70,6 +72,7 @@ function showStarts({ head, lines, of }) {
 async function start() {
   const page = JSON.parse(byId("data").textContent);
   showOverview(page, new Explorer(await Fit.open(page)));
+  showChoice(page.choice);
   showDiagnostics(page);
   document.documentElement.dataset.ready = "yes";
 }

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2 import __version__
+from tparafac2.report.choice import choice_account
 from tparafac2.report.display import Display, account, component_accounts, look
 from tparafac2.result import Result, size_text
 from tparafac2.words import PYTHON, Words
@@ -84,6 +85,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "trace": _trace(result),
         "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
         "starts": _starts(result),
+        "choice": None if result.choice is None else choice_account(result.choice, words),
         "version": __version__,
     }
 
