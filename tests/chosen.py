@@ -83,6 +83,29 @@ def a_choice():
     }
 
 
+def spread_out():
+    """Twenty ranks, of which the largest has components of every kind, and no error at all."""
+    record = a_choice()
+    ranks = list(range(1, 21))
+    kinds = ["replicable", "there", "not there"]
+    places = [(rank, number) for rank in ranks for number in range(1, rank + 1)]
+    record["ranks"] = {name: [column[1]] * 20 for name, column in record["ranks"].items()}
+    record["ranks"] |= {"rank": ranks, "hidden_error": [0.0] * 20}
+    tried = {name: [column[1]] * 20 for name, column in record["tried"].items()}
+    record["tried"] = tried | {"rank": ranks, "hidden_error": [0.0] * 20}
+    record["components"] = {
+        "model": [HARD] * len(places),
+        "rank": [rank for rank, _ in places],
+        "component": [number for _, number in places],
+        "replicability": [1.0 - number / 30 for _, number in places],
+        "chance": [0.5] * len(places),
+        "verdict": [kinds[number % 3] for _, number in places],
+    }
+    record["compared"]["hidden_error"] = [0.0] * 3
+    record["chosen"]["hidden_error"] = 0.0
+    return record
+
+
 def interrupted():
     """The same before any fit to all data: nothing is known of starts, halves and other models."""
     record = a_choice()

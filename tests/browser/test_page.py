@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from chosen import a_choice, interrupted
+from chosen import a_choice, interrupted, spread_out
 
 from tparafac2.data import Labels
 from tparafac2.report import write_page
@@ -419,6 +419,12 @@ def test_an_interrupted_choice_shows_what_was_measured(show):
     assert page.texts("#choice-others li")[-1].startswith("It was interrupted")
     assert "NaN" not in page.run("document.body.innerText")
     assert "null" not in page.run("document.body.innerText")
+
+
+def test_many_ranks_without_any_error_can_be_drawn(show):
+    page = show(fit(choice=spread_out()))
+    assert page.run("document.querySelectorAll('#choice .mark').length") > 400
+    assert page.run("document.querySelectorAll('#choice [d*=NaN], #choice [cy=NaN]').length") == 0
 
 
 def test_settings_that_were_given_have_no_section(show):

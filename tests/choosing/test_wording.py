@@ -1,7 +1,7 @@
 """A choice in sentences and tables, for every record."""
 
 import pytest
-from chosen import a_choice, interrupted
+from chosen import a_choice, interrupted, spread_out
 
 from tparafac2.choosing import rank_table
 from tparafac2.choosing.wording import sentences, to_html
@@ -38,3 +38,8 @@ def test_texts_of_others_are_no_html():
     record["ranks"]["model"][0] = "<script>"
     assert "&lt;script&gt;" in to_html(record)
     assert "<script>" not in to_html(record)
+
+
+def test_predictions_without_any_error_are_as_good_as_each_other():
+    told = "\n".join(sentences(spread_out()))
+    assert "CP predicts as well (+0.0%)." in told

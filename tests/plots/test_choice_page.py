@@ -3,7 +3,7 @@
 import warnings
 
 import pytest
-from chosen import a_choice, interrupted
+from chosen import a_choice, interrupted, spread_out
 from hand_made import hand_made
 
 from tparafac2.plots import choice
@@ -113,6 +113,13 @@ def test_errors_of_many_sizes_are_on_a_logarithmic_scale():
     found = drawn(record)
     assert found[TITLES[1]].get_yscale() == "log"
     assert "10,000 %" in [text.get_text() for text in found[TITLES[0]].get_yticklabels()]
+
+
+def test_many_ranks_without_any_error_can_be_drawn():
+    found = drawn(spread_out())
+    assert list(found) == TITLES[1:]
+    assert found[TITLES[1]].get_xlabel() == "Rank"  # there is no room for twenty z
+    assert len(found[TITLES[2]].collections[1].get_offsets()) == sum(rank // 3 for rank in range(1, 21))
 
 
 def test_settings_that_were_given_are_refused():

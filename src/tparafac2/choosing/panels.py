@@ -104,7 +104,6 @@ def _settings(record: Mapping[str, Any]) -> tuple[Setting, ...]:
         if line["rank"] == chosen["rank"]
         and line["nonnegative"] == chosen["nonnegative"]
         and line["smoothness"] is not None
-        and math.isfinite(line["hidden_error"])
     ]
     flexible = math.isfinite(chosen["rigidity"])
     alike = [line for line in lines if line["tied"] and math.isfinite(line["rigidity"]) == flexible]
@@ -114,11 +113,12 @@ def _settings(record: Mapping[str, Any]) -> tuple[Setting, ...]:
             line["smoothness"],
             line["rigidity"],
             line["hidden_error"],
-            _above(line["hidden_error"], least),
+            above(line["hidden_error"], least),
             line["tied"],
             line["chosen"],
         )
         for line in lines
+        if math.isfinite(above(line["hidden_error"], least))
     ]
     return tuple(sorted(points, key=lambda one: (-one.rigidity, one.smoothness)))
 
@@ -162,18 +162,27 @@ def _models(record: Mapping[str, Any]) -> tuple[ModelPoint, ...]:
     return tuple(
         ModelPoint(
             line["model"],
-            _above(line["hidden_error"], least),
+            above(line["hidden_error"], least),
             line["z_behind_chosen"],
             line["replicability"],
             line["chosen"],
         )
         for line in _lines(record["compared"])
-        if math.isfinite(line["hidden_error"])
+        if math.isfinite(above(line["hidden_error"], least))
     )
 
 
-def _above(error: float, least: float) -> float:
-    return error / least - 1.0 if least > 0 else 0.0
+def above(error: float, least: float) -> float:
+    """By which share an error is above another, also where there is none at all.
+
+    Examples
+    --------
+    >>> above(0.5, 0.4).__round__(3), above(0.0, 0.0), above(0.1, 0.0)
+    (0.25, 0.0, inf)
+    """
+    if least == 0:
+        return math.inf if error > 0 else 0.0
+    return error / least - 1.0
 
 
 def _lines(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

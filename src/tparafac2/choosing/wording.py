@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import Any, NamedTuple
 
+from tparafac2.choosing.panels import above
 from tparafac2.words import PYTHON, Words
 
 _CONTRADICTS = 5.0  # z from which data are said to contradict the constraint
@@ -173,14 +174,14 @@ def _others(record: Mapping[str, Any]) -> Iterator[str]:
     for label, error, z in zip(compared["model"], compared["hidden_error"], compared["z_behind_chosen"]):
         if label == chosen["label"]:
             continue
-        apart = error / chosen["hidden_error"] - 1.0
+        apart = above(error, chosen["hidden_error"])
         how = "clearly" if abs(z) >= _CLEAR else "perhaps"
         if abs(apart) <= record["tie_band"]:
             yield f"{label} predicts as well ({apart:+.1%})."
         elif apart < 1.0:
             yield f"{label} predicts {how} {'better' if apart < 0 else 'worse'} ({apart:+.1%}, z = {-z:.1f})."
         else:
-            yield f"{label} predicts far worse ({error / chosen['hidden_error']:.3g} times the error)."
+            yield f"{label} predicts far worse ({1.0 + apart:.3g} times the error)."
 
 
 def _caveats(record: Mapping[str, Any]) -> Iterator[str]:

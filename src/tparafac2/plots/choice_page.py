@@ -168,7 +168,7 @@ def _draw_ranks(ax: Axes, points: Sequence[RankPoint]) -> None:
     if least > 0 and most > _WIDE * least:
         ax.set_yscale("log")
     else:
-        ax.set_ylim(0, 1.08 * most)
+        ax.set_ylim(0, 1.08 * most or 1.0)
     ax.set_xlabel("Rank (z: how clearly the last component helps)" if room else "Rank")
     ax.set_ylabel("Share of their squares")
     ax.set_title("Error at hidden entries by rank", loc="left")

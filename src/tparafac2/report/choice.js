@@ -186,7 +186,7 @@ function showRanks({ ranks, settings }) {
   const errors = ranks.map((one) => one.error);
   const [least, most] = [Math.min(...errors), Math.max(...errors)];
   const log = least > 0 && most > 10 * least;
-  const ends = log ? [least / 1.5, most * 1.2] : [0, most * 1.08];
+  const ends = log ? [least / 1.5, most * 1.2] : [0, most * 1.08 || 1];
   const ticks = log ? powersOfTen(...ends, 6) : roundNumbers(...ends, 5);
   const points = ranks.map((one) => [one.rank, one.error]);
   const told = (one) => [
@@ -265,7 +265,7 @@ function showModels({ models, tie, rank }) {
     one.model,
     gauge(one.excess, low, high, tie),
     digits(one.chosen ? "chosen" : signed(one.excess)),
-    digits(one.chosen ? "" : one.z.toFixed(1).replace("-", "\u2212")),
+    digits(one.chosen || one.z === null ? "" : one.z.toFixed(1).replace("-", "\u2212")),
     ...(found ? [digits(likeness(one.replicability))] : []),
   ], { kind: one.chosen ? "chosen" : null }));
   const table = make("table", { id: "choice-models" });
