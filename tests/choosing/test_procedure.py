@@ -1,9 +1,14 @@
 """The whole procedure on small data: what it chooses, that it repeats itself, and what it refuses."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import tparafac2 as tp
+from tparafac2.choosing import procedure
 from tparafac2.choosing.halves import read_groups
 from tparafac2.data import Labels
 
@@ -74,3 +79,131 @@ def test_without_halves_the_rank_is_chosen_by_hidden_entries_alone(data):
     assert choice.model.rank == 2
     assert choice.model.result_.trust.replicability is None
     assert choice.components.empty
+
+
+@pytest.fixture
+def hears_ctrl_c():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class Pressed:
+    """Work that is interrupted when it is done for the n-th time."""
+
+    def __init__(self, work, n):
+        self.work, self.left = work, n
+
+    def __call__(self, *piece):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        return self.work(*piece)
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
+def test_ctrl_c_gives_the_best_so_far(data, monkeypatch):
+    monkeypatch.setattr(procedure, "_measure", Pressed(procedure._measure, 3))
+    choice = tp.choose(data.X, ranks=range(1, 5), **QUICKLY)
+    assert choice.record["interrupted"]
+    assert choice.model.rank == 2  # the third rank was not finished
+    assert choice.model.converged_
+    assert "interrupted" in choice.summary()
+    assert choice.model.result_.trust.replicability is None
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
+def test_ctrl_c_while_components_are_looked_for_leaves_what_was_measured(data, monkeypatch):
+    monkeypatch.setattr(procedure, "_halve", Pressed(procedure._halve, 4))
+    choice = tp.choose(data.X, ranks=range(1, 4), **QUICKLY)
+    assert choice.record["interrupted"]
+    assert set(choice.components["rank"]) == {1}
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
+def test_ctrl_c_before_there_is_anything_is_an_interrupt(data, monkeypatch):
+    monkeypatch.setattr(procedure, "_measure", Pressed(procedure._measure, 1))
+    with pytest.raises(KeyboardInterrupt, match="before any rank"):
+        tp.choose(data.X, ranks=[1, 2], **QUICKLY)
+
+
+def test_models_are_kept_if_asked_for_and_can_be_saved(data, tmp_path):
+    choice = tp.choose(data.X, ranks=[1, 2], keep=True, **QUICKLY)
+    assert {model.rank for model in choice.models.values()} == {1, 2}
+    for number, (label, model) in enumerate(choice.models.items()):
+        assert f"rank {model.rank}" in label
+        model.save(tmp_path / f"{number}.nc")
+        np.testing.assert_array_equal(tp.load(tmp_path / f"{number}.nc").B_, model.B_)
+
+
+def test_other_models_are_set_beside_the_chosen_one_on_the_same_hidden_entries(data):
+    choice = tp.choose(np.abs(data.X), ranks=2, **(QUICKLY | {"compare": True}))
+    labels = set(choice.compared["model"])
+    assert choice.model.nonnegative == "patterns"
+    assert {"CP, non-negative patterns", "PARAFAC2, non-negative patterns", "tPARAFAC2"} <= labels
+    assert {"tPARAFAC2, non-negative rows", "tPARAFAC2, non-negative rows and patterns"} <= labels
+    assert choice.compared["hidden_error"].is_monotonic_increasing
+    assert choice.compared["replicability"].notna().sum() >= 5
+
+
+def holed(X, rng):
+    return np.where(rng.random(X.shape) < 0.1, np.nan, X)
+
+
+def unvisited(X, rng):
+    return np.where(rng.random(X.shape[:2])[:, :, None] < 0.2, np.nan, X)
+
+
+KINDS = {
+    "missing entries": (holed, {}, "entries"),
+    "missing samples": (unvisited, {}, "fibres"),
+    "uneven times": (lambda X, rng: X, {"times": [0, 1, 2, 7, 8, 9]}, "entries"),
+    "periodic": (lambda X, rng: X, {"period": 6}, "entries"),
+    "weights of rows": (lambda X, rng: X, {"weights": np.linspace(1, 2, 60)}, "entries"),
+    "prepared": (lambda X, rng: tp.Preparation(center="columns").apply(X + 3.0), {}, "entries"),
+    "sparse": (lambda X, rng: [csr_array(np.where(np.abs(x) > 0.5, x, 0.0)) for x in X], {}, "entries"),
+    "groups": (lambda X, rng: X, {"groups": ["a"] * 59 + ["b"]}, "entries"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_kinds_of_data_can_choose(data, kind):
+    make, more, hides = KINDS[kind]
+    X = make(data.X, np.random.default_rng(0))
+    choice = tp.choose(X, ranks=range(1, 4), **(QUICKLY | {"n_splits": 2}), **more)
+    assert choice.record["hides"] == hides
+    assert choice.model.result_.trust.verdict is not None
+    assert choice.model.rank in (1, 2, 3)
+    assert ("single row" in choice.summary()) == (kind == "groups")
+    if kind not in ("sparse", "missing samples", "prepared"):
+        assert choice.model.rank == 2
+
+
+def test_data_without_components_are_said_to_have_none():
+    noise = np.random.default_rng(0).normal(size=(6, 40, 30))
+    choice = tp.choose(noise, ranks=[1, 2], **QUICKLY)
+    assert "nothing" in choice.record["rank"]["doubts"]
+    assert choice.model.result_.trust.verdict.tolist() == ["not there"]
+    assert "Trust: low" in choice.model.summary()
+
+
+REFUSED = {
+    "two times": (lambda X: X[:2], {}, "at least 3 times; got 2"),
+    "few rows": (lambda X: X[:, :5], {"ranks": [3]}, "halves of 5 rows"),
+    "little observed": (
+        lambda X: np.where(np.random.default_rng(0).random(X.shape) < 0.3, X, np.nan)[:, :8, :4],
+        {"ranks": 1},
+        "too few to hide",
+    ),
+    "other columns": (lambda X: [X[0], X[1, :, :20], X[2]], {}, "no entries can be hidden"),
+    "estimated weights": (lambda X: X, {"weights": "rows"}, "estimated by a fit"),
+    "groups": (lambda X: X, {"groups": [1, 2]}, "one value for each of the 60 rows"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_data_that_cannot_choose_are_refused_before_any_work(data, case):
+    make, more, said = REFUSED[case]
+    with pytest.raises((ValueError, TypeError), match=said):
+        tp.choose(make(data.X), **(QUICKLY | {"ranks": [1, 2]} | more))
