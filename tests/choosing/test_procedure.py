@@ -81,6 +81,7 @@ def test_without_halves_the_rank_is_chosen_by_hidden_entries_alone(data):
     assert choice.components.empty
 
 
+
 @pytest.fixture
 def hears_ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -207,3 +208,9 @@ def test_data_that_cannot_choose_are_refused_before_any_work(data, case):
     make, more, said = REFUSED[case]
     with pytest.raises((ValueError, TypeError), match=said):
         tp.choose(make(data.X), **(QUICKLY | {"ranks": [1, 2]} | more))
+
+
+def test_settings_at_which_everything_vanishes_are_no_end(data):
+    """Nothing can go on from a fit in which nothing is left; the next one begins anew."""
+    choice = tp.choose(data.X, ranks=1, **(QUICKLY | {"smoothness": [1e-3, 1e4, 1e5]}))
+    assert choice.model.smoothness == 1e-3

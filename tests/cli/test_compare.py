@@ -208,7 +208,11 @@ def test_a_folder_in_the_way_is_told_before_any_work(table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "said"), [("fit", "100 / rank starts"), ("compare", "Models that are fitted at once")]
+    ("command", "said"),
+    [
+        ("fit", "-1 for one per core. What comes out does not depend on it"),
+        ("compare", "Models that are fitted at once"),
+    ],
 )
 def test_help_says_what_jobs_do(command, said):
     assert said in " ".join(run(command, "--help").stdout.replace("│", " ").split())

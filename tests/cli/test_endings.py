@@ -18,7 +18,7 @@ from tparafac2.starts.progress import Progress
 
 pytestmark = pytest.mark.slow
 
-AXES = ["--axes", "time,rows,columns", "--rank", "2", "--starts", "2"]
+AXES = ["--axes", "time,rows,columns", "--rank", "2", "--smoothness", "1e-3", "--starts", "2"]
 BARE = ["--figures", "none"]
 
 

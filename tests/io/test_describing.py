@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import tparafac2 as tp
-from tparafac2.io.comparing import compare_models
+from tparafac2.choosing import compare_models
 from tparafac2.io.describing import describe
 from tparafac2.io.samples import flights
 

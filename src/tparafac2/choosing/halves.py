@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.choosing.candidates import Candidate
-from tparafac2.choosing.hidden import QUICK
+from tparafac2.choosing.hidden import follow
 from tparafac2.choosing.likeness import aligned, courses, cross_likeness
 from tparafac2.choosing.parts import Parts
-from tparafac2.choosing.search import Search
 from tparafac2.data import Labels, listed, shown
 from tparafac2.errors import InvalidValue
+from tparafac2.models import Decomposition
 from tparafac2.words import Argument
 
 _STARTS = 5
@@ -103,20 +102,20 @@ def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | 
 
 
 def split_likeness(
-    parts: Parts,
-    split: Split,
-    candidate: Candidate,
-    model: NDArray[np.float64],
-    how: tuple[Search, int],
+    parts: Parts, split: Split, way: Sequence[Decomposition], model: NDArray[np.float64], seed: int
 ) -> NDArray[np.float64]:
-    """Cosines (R, R) of the components of one half with those of the other, in the order of the model's."""
-    found = []
-    search, seed = how
-    for rows in split:
-        intake = parts.of_rows(rows)
-        begin: dict[str, Any] = {"n_starts": _STARTS, "random_state": seed}
-        for one in search.way_to(candidate):
-            half = search.model(one, **QUICK, **begin).fit_intake(intake).result_
-            begin = {"init": (half.A, half.B, half.C)}
-        found.append(aligned(courses(half), model))
-    return cross_likeness(*found)
+    """Cosines (R, R) of the components of one half with those of the other, in the order of the model's.
+
+    Parameters
+    ----------
+    parts : Parts
+    split : Split
+    way : sequence of estimators
+        The last one is meant; those before it are passed on the way there.
+    model : ndarray (K J, R)
+        Courses of the components in all rows.
+    seed : int
+        Of the starts where the way begins.
+    """
+    halves = [follow(way, parts.of_rows(rows), _STARTS, seed) for rows in split]
+    return cross_likeness(*(aligned(courses(half), model) for half in halves))

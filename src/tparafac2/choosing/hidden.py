@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from tparafac2.choosing.candidates import Candidate
 from tparafac2.choosing.evidence import Measured
 from tparafac2.choosing.hiding import Hidden
-from tparafac2.choosing.parts import Parts
+from tparafac2.choosing.parts import Parts, Shown
 from tparafac2.choosing.rules import Errors
 from tparafac2.choosing.search import Search
-from tparafac2.data import Places
+from tparafac2.data import Intake, Places
+from tparafac2.models import Decomposition
 from tparafac2.result import Result
 
 QUICK: dict[str, Any] = {"tol": 1e-5, "feasibility_tol": 1e-3, "max_iter": 250, "n_jobs": 1}
@@ -42,27 +43,71 @@ def hidden_errors(
     seed : int
         Of the starts where the path begins.
     """
-    shown = parts.without(sets)
+    trial = Trial.of(parts, sets)
 
     def fit(candidate: Candidate, before: Result | None) -> Result:
-        begin: dict[str, Any] = {"n_starts": _STARTS, "random_state": seed}
-        if before is not None:
-            begin = {"init": (before.A, before.B, before.C)}
-        return search.model(candidate, **QUICK, **begin).fit_intake(shown.intake).result_
+        return follow([search.model(candidate)], trial.shown.intake, _STARTS, seed, before)
 
-    def errors(result: Result) -> Errors:
-        squares = shown.errors(result.A, result.B, result.C)
-        return Errors(*(_summed(one, at.places, parts.shape) for one, at in zip(squares, sets)))
-
-    size = sum(float((weights * held * held).sum()) for weights, held in zip(shown.weights, shown.held))
     if first.model != "TParafac2":
-        return Measured({first: errors(fit(first, None))}, size)
+        return Measured({first: trial.errors(fit(first, None))}, trial.size)
     fits = _both_ways(search.hard(first), fit)
-    found = {candidate: errors(result) for candidate, result in fits.items()}
+    found = {candidate: trial.errors(result) for candidate, result in fits.items()}
     best = min(found, key=lambda one: float(found[one].choosing.sum()))
     for way in search.flexible(best):
-        found |= _giving_way(way, fits[best._replace(smoothness=way[0].smoothness)], fit, errors)
-    return Measured({one: found[one] for one in found if one.rigidity in search.rigidity}, size)
+        found |= _giving_way(way, fits[best._replace(smoothness=way[0].smoothness)], fit, trial.errors)
+    return Measured({one: found[one] for one in found if one.rigidity in search.rigidity}, trial.size)
+
+
+def hidden_error(parts: Parts, sets: Sequence[Hidden], model: Decomposition, seed: int) -> float:
+    """Squared error of one model at all hidden entries, relative to their own squares."""
+    trial = Trial.of(parts, sets)
+    errors = trial.errors(follow([model], trial.shown.intake, _STARTS, seed))
+    return float((errors.choosing.sum() + errors.testing.sum()) / trial.size)
+
+
+class Trial(NamedTuple):
+    """Data of which two sets of entries are hidden, by which fits to the rest are judged."""
+
+    shown: Shown
+    shape: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, parts: Parts, sets: Sequence[Hidden]) -> Self:
+        """Hide the sets, one that chooses and one that tests."""
+        return cls(parts.without(sets), parts.shape)
+
+    @property
+    def size(self) -> float:
+        """Sum of squares of what is hidden, by weight."""
+        pairs = zip(self.shown.weights, self.shown.held)
+        return sum(float((weights * held * held).sum()) for weights, held in pairs)
+
+    def errors(self, result: Result) -> Errors:
+        """Of a fit to what is shown."""
+        squares = self.shown.errors(result.A, result.B, result.C)
+        return Errors(*(_summed(one, at.places, self.shape) for one, at in zip(squares, self.shown.hidden)))
+
+
+def follow(
+    way: Sequence[Decomposition], intake: Intake, n_starts: int, seed: int, before: Result | None = None
+) -> Result:
+    """Fit models quickly, each from where the one before it ended; the first from there, or at random.
+
+    Where nothing was left in the one before, nothing could grow from it: then at random, too.
+    """
+    for model in way:
+        begin: dict[str, Any] = {"n_starts": n_starts, "random_state": seed}
+        if before is not None and _something_left(before):
+            begin = {"init": (before.A, before.B, before.C)}
+        quick = type(model)(**(model.get_params() | QUICK | begin))
+        before = quick.fit_intake(intake).result_
+    if before is None:
+        raise ValueError("there is no model on the way.")
+    return before
+
+
+def _something_left(result: Result) -> bool:
+    return bool(result.A.any() and result.C.any()) and any(pattern.any() for pattern in result.B)
 
 
 def _both_ways(path: Sequence[Candidate], fit: Fit) -> dict[Candidate, Result]:

@@ -262,7 +262,7 @@ class _Procedure:
     ) -> Choice:
         """The fitted model with all that is known of how far to trust it."""
         settled, result = self.evidence.settled[chosen.rank], model.result_
-        others = [] if interrupted else [one for one in settled.band if one != chosen]
+        others = [] if interrupted or not result.C.any() else [one for one in settled.band if one != chosen]
         with Workers(self.search.n_jobs, self.search.progress) as workers:
             pieces = [(self.work, one, (result.A, result.B, result.C)) for one in others]
             moved = [fit for fit in workers.do(_refit, pieces) if fit is not None]
@@ -330,7 +330,8 @@ def _fit_whole(work: _Piece, candidate: Candidate) -> Result:
 def _halve(
     work: _Piece, split: Split, candidate: Candidate, model: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    return split_likeness(work.parts, split, candidate, model, (work.search, work.seed))
+    way = [work.search.model(one) for one in work.search.way_to(candidate)]
+    return split_likeness(work.parts, split, way, model, work.seed)
 
 
 def _refit(work: _Piece, candidate: Candidate, begin: tuple[Any, Any, Any]) -> Result:

@@ -143,6 +143,13 @@ class Search:
                 Advice("set_yourself", "Give a rank and a smoothness to TParafac2, or use CP."),
             )
         most = _most_components(shape)
+        if self.ranks[-1] > most and len(self.ranks) == 1:
+            raise InvalidValue(
+                f"halves of {I} rows with {J} columns can tell at most {most} components from each other, "
+                f"not {self.ranks[0]}: ask for fewer, give more rows, or a smoothness, too, so that nothing "
+                "is chosen.",
+                received=self.ranks,
+            )
         if self.ranks[-1] > most:
             raise InvalidValue(
                 Argument("ranks"),

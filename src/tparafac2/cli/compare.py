@@ -20,6 +20,7 @@ from tparafac2.cli.options import (
     Overwrite,
     Several,
     Source,
+    flat,
     several,
     takes,
 )
@@ -128,7 +129,7 @@ def _keep(
 
 def _finished(models: Mapping[str, Decomposition], loaded: Loaded, jobs: int) -> list[dict[str, Any]]:
     """Lines of the models that were fitted before the end, or before Ctrl-C."""
-    from tparafac2.io.comparing import compared
+    from tparafac2.choosing import compared
 
     lines: list[dict[str, Any]] = []
     try:
@@ -161,9 +162,9 @@ def _as_json(
 
 def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
     """Every combination by a name of its own; all are checked here, before any work."""
-    names: list[str] = _flat(request.model) or ["tparafac2"]
-    ranks: list[int] = _flat(request.rank) or [3]
-    knobs: list[float | None] = _flat(request.smoothness) or [None]
+    names: list[str] = flat(request.model) or ["tparafac2"]
+    ranks: list[int] = flat(request.rank) or [3]
+    knobs: list[float | None] = flat(request.smoothness) or [None]
     for option, values in (("--model", names), ("--rank", ranks), ("--smoothness", knobs)):
         _refuse_repeats(option, values)
     some_smooth = any(name in SMOOTH for name in names)
@@ -177,10 +178,6 @@ def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
             for smoothness in [None] if spared else knobs:
                 label = f"{name} rank {rank}" + ("" if smoothness is None else f" smoothness {smoothness}")
                 yield label, make_model(name, rank, smoothness, fitting)
-
-
-def _flat(given: Sequence[Several] | None) -> list[Any]:
-    return [value for values in given or () for value in values]
 
 
 def _refuse_repeats(option: str, values: Sequence[object]) -> None:

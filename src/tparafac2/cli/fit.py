@@ -3,46 +3,61 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from tparafac2.cli.errors import ExitCode, say
-from tparafac2.cli.making import check_source, command_line, load, make_model, prepare
-from tparafac2.cli.options import FITTING, Fitting, ModelName, Overwrite, SayJson, Source, takes
+from tparafac2.cli.making import (
+    check_source,
+    command_line,
+    load,
+    make_choice,
+    make_model,
+    make_search,
+    prepare,
+)
+from tparafac2.cli.options import FITTING, Choosing, ModelName, Overwrite, SayJson, takes
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
     from tparafac2.models import Decomposition
 
 EXAMPLES = """Examples:
-  tparafac2 fit words.csv --rows author --columns word --time year --values count --transform log1p --rank 3
-  tparafac2 fit infants.npz --axes rows,columns,time --transform clr --pseudocount 0.5 --rank 3 --out gut
-  tparafac2 fit votes.csv --rows land --columns issue --time year --from 1990 --where "region=Africa,Asia"
+  tparafac2 fit words.csv --rows author --columns word --time year --values count --transform log1p
+  tparafac2 fit infants.npz --axes rows,columns,time --transform clr --pseudocount 0.5 --ranks 1-4 --out gut
+  tparafac2 fit votes.csv --rows land --columns issue --time year --from 1990 --rank 3 --smoothness 1e-3
   tparafac2 fit data.nc --rank 4 --model parafac2 --starts 20
 
+What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2), from hidden entries and
+halves of the rows; with --rank and --smoothness nothing is chosen, which is many times faster.
 The folder has the page report.html, the model (model.nc), tables (CSV) and figures.
 """
-_TOLD = ("data", "selection", "table", "preparation", "weights")
+_TOLD = ("data", "selection", "table", "preparation", "weights", "groups")
 DEMO_EXAMPLES = """Example:
   tparafac2 demo --out demo
 """
 
 
 @dataclass(frozen=True)
-class Request(Fitting, Source):
+class Request(Choosing):
     """What was asked for on the command line."""
 
-    rank: Annotated[int, FITTING(help="Number of components.")] = 3
+    rank: Annotated[int | None, FITTING(help="Number of components.", show_default="the data choose")] = None
     smoothness: Annotated[
-        float | None, FITTING(help="How smoothly patterns change, 1e-5 to 3e-2.", show_default="1e-3")
+        float | None,
+        FITTING(help="How smoothly patterns change, 1e-5 to 3e-2.", show_default="the data choose"),
     ] = None
-    model: Annotated[ModelName, FITTING(help="The model.")] = "tparafac2"
+    model: Annotated[ModelName, FITTING(help="The model; all but tparafac2 need a rank.")] = "tparafac2"
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where everything goes.", show_default="FILE-rankN")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Where everything goes.", show_default="FILE-rankN, or FILE-chosen"
+        ),
     ] = None
     overwrite: Overwrite = False
     figures: Annotated[
@@ -51,21 +66,62 @@ class Request(Fitting, Source):
     as_json: SayJson = False
 
 
+class Found(NamedTuple):
+    """What is to be written and told."""
+
+    model: Decomposition
+    about: Mapping[str, Any]
+    kept: Mapping[str, Decomposition] = {}
+
+
 @takes(Request)
 def fit(request: Request) -> None:
     """Fit a model to a table or array, and write a folder with all that was found."""
-    from tparafac2.io import check_folder, require_figure_kinds
+    from tparafac2.io import check_folder
 
-    kinds = () if request.figures == "none" else tuple(request.figures.split(","))
-    require_figure_kinds(kinds)
-    model = make_model(request.model, request.rank, request.smoothness, request)
+    figures = figure_kinds(request.figures)
+    asked = _search(request)
+    model = None if asked else make_model(request.model, request.rank or 0, request.smoothness, request)
     check_source(request)
-    out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-rank{request.rank}")
+    called = "chosen" if request.rank is None else f"rank{request.rank}"
+    out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-{called}")
     check_folder(out, overwrite=request.overwrite)
     loaded = load(request, silently=request.as_json)
-    model.fit(loaded.prepared, weights=loaded.weights)
     about = {"title": f"Patterns in {request.file.name}", **loaded.about, "command": command_line()}
-    _deliver(model, out, about, kinds, request)
+    if model is not None:
+        found = Found(model.fit(loaded.prepared, weights=loaded.weights), about)
+    else:
+        choice = make_choice(request, asked or {}, loaded)
+        found = Found(choice.model, about, choice.models)
+    deliver(found, out, figures, request)
+
+
+def _search(request: Request) -> dict[str, Any] | None:
+    """What the data are to choose from; None where everything is said, or the model is another one."""
+    from tparafac2.fitting import require_integer
+
+    if request.rank is not None and request.ranks is not None:
+        raise ValueError(
+            f"--rank {request.rank} is taken as it is, and --ranks are to be tried: give one of them."
+        )
+    if request.rank is not None:
+        require_integer("rank", request.rank, 1)
+    if request.model == "tparafac2" and (request.rank is None or request.smoothness is None):
+        ranks = request.ranks if request.rank is None else request.rank
+        return make_search(request, ranks=ranks, smoothness=request.smoothness, rigidity=request.rigidity)
+    if request.rank is None:
+        raise ValueError(
+            f"--model {request.model} needs --rank: the data choose for --model tparafac2 only. "
+            "'tparafac2 compare' sets several ranks side by side."
+        )
+    own = [one for one in fields(Choosing) if one.name in vars(Choosing)["__annotations__"]]
+    given = [one.name for one in own if one.name != "jobs" and getattr(request, one.name) != one.default]
+    if given:
+        raise ValueError(
+            f"{FLAGS.name(given[0])} is for what the data choose, and nothing is chosen here: leave it out"
+            + (", or leave out --smoothness." if request.model == "tparafac2" else ".")
+        )
+    return None
 
 
 @dataclass(frozen=True)
@@ -93,28 +149,43 @@ def demo(request: DemoRequest) -> None:
     loaded = prepare(samples.flights(), Preparation(transform="sqrt"), source)
     model = TParafac2(rank=4, smoothness=3e-4, n_starts=10, random_state=0).fit(loaded.prepared)
     about = {"title": "Flights from New York City, 2013", **loaded.about, "command": "tparafac2 demo"}
-    _deliver(model, request.out, about, ("png",), request)
+    deliver(Found(model, about), request.out, ("png",), request)
 
 
-def _deliver(
-    model: Decomposition,
-    out: Path,
-    about: Mapping[str, Any],
-    figures: Sequence[str],
-    request: Request | DemoRequest,
-) -> None:
-    """Write what was found, and say so; half a fit never takes the place of a whole one."""
+def figure_kinds(asked: str) -> tuple[str, ...]:
+    """Read which kinds of figures are wanted; refuse others."""
+    from tparafac2.io import require_figure_kinds
+
+    kinds = () if asked == "none" else tuple(asked.split(","))
+    require_figure_kinds(kinds)
+    return kinds
+
+
+def deliver(found: Found, out: Path, figures: Sequence[str], request: Request | DemoRequest) -> None:
+    """Write what was found, and say so."""
+    folder = write(found, out, figures, overwrite=request.overwrite)
+    typer.echo(_as_json(found, folder) if request.as_json else _as_text(found.model, folder))
+    finish(found.model, f"{str(folder)!r} has the best that was found so far.")
+
+
+def write(found: Found, out: Path, figures: Sequence[str], *, overwrite: bool) -> Path:
+    """Write what was found; half a fit never takes the place of a whole one."""
+    from tparafac2.choosing import was_interrupted
     from tparafac2.io import write_results
-    from tparafac2.io.comparing import was_interrupted
+
+    if was_interrupted(found.model) and out.exists() and any(out.iterdir()):
+        raise KeyboardInterrupt(f"interrupted: nothing was written, and {str(out)!r} is as it was.")
+    options: dict[str, Any] = {"about": found.about, "figures": figures, "models": found.kept}
+    return write_results(found.model, out, **options, overwrite=overwrite, words=FLAGS)
+
+
+def finish(model: Decomposition, where: str) -> None:
+    """End with the exit code that tells how it went."""
+    from tparafac2.choosing import was_interrupted
     from tparafac2.result import Kind, sentence
 
-    interrupted = was_interrupted(model)
-    if interrupted and out.exists() and any(out.iterdir()):
-        raise KeyboardInterrupt(f"interrupted: nothing was written, and {str(out)!r} is as it was.")
-    folder = write_results(model, out, about=about, figures=figures, overwrite=request.overwrite, words=FLAGS)
-    typer.echo(_as_json(model, folder, about) if request.as_json else _as_text(model, folder))
-    if interrupted:
-        say(f"interrupted: {str(folder)!r} has the best that was found so far.")
+    if was_interrupted(model):
+        say(f"interrupted: {where}")
         raise typer.Exit(ExitCode.INTERRUPTED)
     gone = [finding for finding in model.findings_ if finding.kind is Kind.ALL_VANISHED]
     if gone:
@@ -124,19 +195,22 @@ def _deliver(
 
 def _as_text(model: Decomposition, folder: Path) -> str:
     """What came out, for people."""
-    return f"{model.summary(FLAGS)}\n\nEverything is in {folder}: open {folder / 'report.html'}"
+    from tparafac2.choosing import Choice
+
+    chosen = "" if model.result_.choice is None else Choice(model).summary(FLAGS) + "\n\n"
+    return f"{chosen}{model.summary(FLAGS)}\n\nEverything is in {folder}: open {folder / 'report.html'}"
 
 
-def _as_json(model: Decomposition, folder: Path, about: Mapping[str, Any]) -> str:
+def _as_json(found: Found, folder: Path) -> str:
     """What came out, for machines."""
     from tparafac2.result import notes
 
-    result = model.result_
-    found = {
+    result = found.model.result_
+    told = {
         "folder": str(folder),
         "page": str(folder / "report.html"),
         "model": str(folder / "model.nc"),
-        **{name: about[name] for name in _TOLD if about.get(name)},
+        **{name: found.about[name] for name in _TOLD if found.about.get(name)},
         "explained_variance": result.explained_variance,
         "objective": result.objective,
         "converged": result.converged,
@@ -145,5 +219,32 @@ def _as_json(model: Decomposition, folder: Path, about: Mapping[str, Any]) -> st
         "observed_share": result.observed_share,
         "notes": notes(result.findings, FLAGS),
         "findings": [finding.as_dict() for finding in result.findings],
+        **choice_as_dict(found.model),
     }
-    return json.dumps(found, indent=2)
+    return json.dumps(told, indent=2)
+
+
+def choice_as_dict(model: Decomposition) -> dict[str, Any]:
+    """What was chosen, why and how sure that is, for JSON, which knows no infinity: there it is null."""
+    from tparafac2.choosing import Choice
+
+    result = model.result_
+    if result.choice is None:
+        return {}
+    parts = {name: result.choice[name] for name in ("chosen", "hard", "rank", "z", "gain", "interrupted")}
+    told = {"sentences": Choice(model).summary(FLAGS).splitlines(), **parts}
+    trust = None if result.trust is None else result.trust.to_record()
+    return {"choice": as_json_values(told), "trust": as_json_values(trust)}
+
+
+def as_json_values(value: Any) -> Any:
+    """Values for JSON: null for numbers that are not finite."""
+    match value:
+        case Mapping():
+            return {name: as_json_values(one) for name, one in value.items()}
+        case list() | tuple():
+            return [as_json_values(one) for one in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value

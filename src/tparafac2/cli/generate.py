@@ -110,7 +110,7 @@ def _make(request: Request) -> SyntheticData:
 def _as_text(data: SyntheticData, target: Path) -> str:
     times, rows, columns = data.recipe.size
     rank = len(data.concepts)
-    fit = ["tparafac2", "fit", str(target), "--rank", str(rank)]
+    fit = ["tparafac2", "fit", str(target), "--rank", str(rank), "--smoothness", "1e-3"]
     if target.suffix == ".npz":  # arrays without names for their axes
         fit += ["--axes", "time,rows,columns"]
     lines = (

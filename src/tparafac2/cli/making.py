@@ -6,15 +6,17 @@ import csv
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from tparafac2.cli.options import SMOOTH, Fitting, Part, Source
+from tparafac2.cli.options import SMOOTH, Choosing, Fitting, Part, Source
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
+    from tparafac2.choosing import Choice
     from tparafac2.io import Preparation, Prepared, Selection
     from tparafac2.models import Decomposition
 
@@ -53,7 +55,9 @@ def load(source: Source, *, silently: bool) -> Loaded:
     for name in ("selection", "table"):
         if name in loaded.about and not silently:
             typer.echo(loaded.about[name], err=True)
-    return loaded._replace(about=loaded.about | ({"weights": told} if told else {}), weights=weights)
+    more = {"weights": told, "groups": getattr(source, "groups", None)}
+    about = loaded.about | {name: one for name, one in more.items() if one}
+    return loaded._replace(about=about, weights=weights)
 
 
 def read_weights(asked: str | None, rows: str | None) -> tuple[Any, str | None, str]:
@@ -148,9 +152,9 @@ def read_nonnegative(text: str | None, *, rows: bool = False) -> str | None:
     >>> read_nonnegative("rows,patterns"), read_nonnegative(None, rows=True)
     ('both', 'rows')
     """
-    words = {word.strip() for word in text.split(",")} if text is not None else set()
+    words = {word.strip() for word in text.split(",")} if text not in (None, "none") else set()
     if not words <= {"patterns", "rows"}:
-        raise ValueError(f"--nonnegative must be patterns, rows, or patterns,rows; got {text!r}.")
+        raise ValueError(f"--nonnegative must be patterns, rows, patterns,rows or none; got {text!r}.")
     words |= {"rows"} if rows else set()
     return "both" if len(words) == 2 else next(iter(words), None)
 
@@ -191,3 +195,58 @@ def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting)
     model: Decomposition = kinds.get(name, TemporalCMF)(rank, **settings)
     model.check_settings()
     return model
+
+
+def make_search(request: Choosing, **values: Any) -> dict[str, Any]:
+    """Arguments of `choose`, checked as far as they can be without data; `values` are those to try.
+
+    Examples
+    --------
+    >>> make_search(Choosing(Path("x.csv"), starts=3), ranks=2, smoothness=None)["nonnegative"]
+    'auto'
+    """
+    from tparafac2.choosing import Search
+
+    require_jobs(request.jobs)
+    bound = request.nonnegative
+    asked: dict[str, Any] = {
+        **values,
+        "nonnegative": "auto" if bound is None else read_nonnegative(bound),
+        "compare": not request.no_compare,
+        "n_masks": request.masks,
+        "n_splits": request.splits,
+        "n_starts": request.starts,
+        "max_iter": request.max_iter,
+        "missing": request.missing,
+        "period": request.period,
+        "bridge": not request.no_bridge,
+        "random_state": request.seed,
+        "n_jobs": request.jobs,
+        "keep": request.keep,
+    }
+    Search(**asked)
+    return asked
+
+
+def make_choice(request: Choosing, asked: Mapping[str, Any], loaded: Loaded) -> Choice:
+    """What the data choose."""
+    from tparafac2.choosing import choose
+
+    return choose(loaded.prepared, weights=loaded.weights, groups=_groups(request), **asked)
+
+
+def _groups(request: Choosing) -> dict[Any, str] | None:
+    """The group of each row, from a column of the data or of another table."""
+    from tparafac2.io.longtables import read_row_groups
+
+    if request.groups is None:
+        return None
+    file, _, column = request.groups.rpartition(":")
+    if Path(file).is_file():
+        return read_row_groups(Path(file), request.rows, column)
+    if Path(request.groups).is_file() or request.file.suffix in (".nc", ".npz", ".npy"):
+        raise ValueError(
+            f"--groups {request.groups} does not say which column of which table: write FILE:COLUMN, for "
+            "example babies.csv:delivery, where the first column, or that of --rows, has the row labels."
+        )
+    return read_row_groups(request.file, request.rows, request.groups)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
@@ -16,6 +16,7 @@ MODEL_NAMES: tuple[str, ...] = get_args(ModelName)
 SMOOTH = ("tparafac2", "tcmf", "nntcmf")
 
 FITTING = partial(typer.Option, rich_help_panel="Fit")
+CHOICE = partial(typer.Option, rich_help_panel="Choice")
 _DATA = partial(typer.Option, rich_help_panel="Data")
 _KEPT = partial(typer.Option, rich_help_panel="What is kept")
 _PREPARATION = partial(typer.Option, rich_help_panel="Preparation")
@@ -24,6 +25,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the folder
 SayJson = Annotated[bool, typer.Option("--json", help="Say what came out as JSON.")]
 
 Options = TypeVar("Options")
+_MOST_RANKS = 100
 
 
 def takes(options: Callable[..., Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
@@ -65,6 +67,11 @@ class Several(tuple[Any, ...]):
     """Values of one option, with commas between them."""
 
 
+def flat(given: Iterable[Several] | None) -> list[Any]:
+    """All values of an option that may be repeated."""
+    return [value for values in given or () for value in values]
+
+
 def several(kind: Callable[[str], Any]) -> Callable[[str | Several], Several]:
     """Make a parser of values with commas between them; the option may be repeated besides.
 
@@ -85,6 +92,31 @@ def several(kind: Callable[[str], Any]) -> Callable[[str | Several], Several]:
             ) from None
 
     return parse
+
+
+def ranks(text: str | Several) -> Several:
+    """Read ranks: numbers and ranges, with commas between them.
+
+    Examples
+    --------
+    >>> ranks("1-4, 6")
+    (1, 2, 3, 4, 6)
+    """
+    found: list[int] = []
+    try:
+        for part in str(text).split(","):
+            first, _, last = part.partition("-")
+            span = range(int(first), int(last or first) + 1)
+            found += span[:_MOST_RANKS]
+            if not span:
+                raise ValueError
+    except ValueError:
+        raise typer.BadParameter(
+            f"{str(text)!r} cannot be read: write the ranks to try as 1-6, or as 1,2,4."
+        ) from None
+    if len(found) >= _MOST_RANKS:
+        raise typer.BadParameter(f"{str(text)!r} are too many ranks: try fewer than {_MOST_RANKS}.")
+    return Several(found)
 
 
 @dataclass(frozen=True)
@@ -198,7 +230,8 @@ class Fitting:
         str | None,
         FITTING(
             metavar="WHAT",
-            help="What must not be negative: patterns, rows, or patterns,rows (nntcmf is tcmf with rows).",
+            help="What must not be negative: patterns, rows, patterns,rows, or none (nntcmf is tcmf with "
+            "rows).",
         ),
     ] = None
     rigidity: Annotated[
@@ -210,3 +243,37 @@ class Fitting:
         ),
     ] = None
     period: Annotated[float | None, FITTING(help="Time goes round with this period (smooth models).")] = None
+
+
+@dataclass(frozen=True)
+class Choosing(Fitting, Source):
+    """What the data choose, and how carefully."""
+
+    jobs: Annotated[
+        int, FITTING(help="Processes; -1 for one per core. What comes out does not depend on it.")
+    ] = -1
+    ranks: Annotated[
+        Several | None,
+        CHOICE(
+            parser=ranks,
+            metavar="1-6 or 1,2,4",
+            help="Ranks to try.",
+            show_default="1-8, as far as halves of the rows allow",
+        ),
+    ] = None
+    groups: Annotated[
+        str | None,
+        CHOICE(
+            metavar="COLUMN or FILE:COLUMN",
+            help="Groups of rows (treatment, sex, region), of which halves of the rows have half each: a "
+            "column of the table, or of another one with the same row labels.",
+        ),
+    ] = None
+    masks: Annotated[int, CHOICE(help="How often a fifth of the entries is hidden, to be predicted.")] = 2
+    splits: Annotated[int, CHOICE(help="How often the rows are halved.")] = 5
+    no_compare: Annotated[
+        bool, CHOICE("--no-compare", help="Set no other models (cp, parafac2, other bounds) beside it.")
+    ] = False
+    keep: Annotated[
+        bool, CHOICE("--keep", help="Keep every model that was fitted to all data, in the folder models.")
+    ] = False

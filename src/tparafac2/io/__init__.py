@@ -1,7 +1,7 @@
 """Files in, preparations, and results out."""
 
+from tparafac2.choosing import compare_models
 from tparafac2.io import samples as samples
-from tparafac2.io.comparing import compare_models
 from tparafac2.io.describing import describe
 from tparafac2.io.folders import check_folder
 from tparafac2.io.reading import read

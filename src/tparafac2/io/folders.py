@@ -24,13 +24,19 @@ _FILES = (
     "components.csv",
     "choice.csv",
     "choice_components.csv",
-    "figures",
 )
 _PREFIX = ".unfinished-"
 COMPARISON = "comparison.csv"
 """The table of a comparison, whose column `file` names the models beside it."""
 
-_FIGURES = re.compile(r"(strengths|convergence|choice|(pattern|movers|loadings)-\d+)\.(png|pdf|svg)")
+MODELS = "models"
+"""Where other models are kept beside the one of a folder."""
+
+_WITHIN = {
+    "figures": re.compile(r"(strengths|convergence|choice|(pattern|movers|loadings)-\d+)\.(png|pdf|svg)"),
+    MODELS: re.compile(r"\d+-.+\.nc"),
+}
+"""What there may be in a folder of ours within the folder."""
 
 
 def check_folder(folder: str | os.PathLike[str], *, overwrite: bool) -> Path:
@@ -136,15 +142,13 @@ def _finish_replacement(target: Path) -> None:
 
 def _foreign(folder: Path) -> str | None:
     """Name something in a folder that is not ours, if there is anything."""
-    ours = {*_FILES, COMPARISON, *_compared(folder / COMPARISON)}
+    ours = {*_FILES, *_WITHIN, COMPARISON, *_compared(folder / COMPARISON)}
     for path in sorted(folder.iterdir()):
-        if path.name not in ours or path.is_symlink() or path.is_dir() != (path.name == "figures"):
+        if path.name not in ours or path.is_symlink() or path.is_dir() != (path.name in _WITHIN):
             return path.name
-    figures = folder / "figures"
-    if figures.is_dir():
-        for path in sorted(figures.iterdir()):
-            if not path.is_file() or not _FIGURES.fullmatch(path.name):
-                return f"figures/{path.name}"
+        for inner in sorted(path.iterdir()) if path.is_dir() else ():
+            if not inner.is_file() or not _WITHIN[path.name].fullmatch(inner.name):
+                return f"{path.name}/{inner.name}"
     return None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tparafac2 import __version__
-from tparafac2.io.folders import COMPARISON, check_folder, folder_written_whole
+from tparafac2.io.folders import COMPARISON, MODELS, check_folder, folder_written_whole
 from tparafac2.io.textfiles import write_csv
 from tparafac2.plots.subject import as_result
 from tparafac2.result import Result, notes
@@ -35,6 +35,7 @@ def write_results(
     *,
     about: Mapping[str, Any] | None = None,
     figures: str | Sequence[str] = ("png",),
+    models: Mapping[str, Decomposition] | None = None,
     overwrite: bool = False,
     words: Words = PYTHON,
 ) -> Path:
@@ -54,6 +55,8 @@ def write_results(
     about : mapping, optional
         Facts for page and log: where the data came from, the command, what was assumed.
     figures : "png", "pdf", "svg", or a sequence of them
+    models : mapping of label to model, optional
+        Others to keep beside it, in ``models``: those of a choice, for example.
     overwrite : bool
         Replace an existing folder, if it holds nothing but what this function wrote.
     words : Words
@@ -84,6 +87,7 @@ def write_results(
     _ = model.result_  # or it says that it is not fitted
     with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
         _write(model, unfinished, dict(about or {}), kinds, words)
+        _save_all(models or {}, unfinished / MODELS)
     return Path(folder)
 
 
@@ -111,6 +115,13 @@ def _write(
         "findings": [finding.as_dict() for finding in result.findings],
     }
     _write_log(folder, facts, done)
+
+
+def _save_all(models: Mapping[str, Decomposition], folder: Path) -> None:
+    """A file for each model, if there is any."""
+    for place, (label, model) in enumerate(models.items(), start=1):
+        folder.mkdir(exist_ok=True)
+        model.save(folder / _file_name(place, label))
 
 
 def require_figure_kinds(kinds: Sequence[str]) -> None:
@@ -185,7 +196,7 @@ def write_comparison(
     ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json']
     """
     labels = table["model"].to_list() if len(table.columns) else []
-    files = [f"{place}-{_plain(label)}.nc" for place, label in enumerate(labels, start=1)]
+    files = [_file_name(place, label) for place, label in enumerate(labels, start=1)]
     kept = {
         label: {"model": repr(models[label]), "notes": list(notes(models[label].findings_, words))}
         for label in labels
@@ -198,9 +209,10 @@ def write_comparison(
     return Path(folder)
 
 
-def _plain(label: str) -> str:
-    """A label as a part of the name of a file, on any system."""
-    return re.sub(r"[^\w.+-]+", "-", label, flags=re.ASCII).strip("-.")[:80] or "model"
+def _file_name(place: int, label: str) -> str:
+    """What the file of one of several models is called, on any system."""
+    plain = re.sub(r"[^\w.+-]+", "-", label, flags=re.ASCII).strip("-.")[:80]
+    return f"{place}-{plain or 'model'}.nc"
 
 
 def _write_log(folder: Path, about: Mapping[str, Any], done: Mapping[str, Any]) -> None:

@@ -156,6 +156,9 @@ def _fit(model: Decomposition, data: Any, fit: Mapping[str, Any]) -> None:
 def was_interrupted(model: Decomposition) -> bool:
     """Tell whether Ctrl-C ended the fit of a model before its time.
 
-    The chosen start may have converged before: what counts is whether all of them came to their end.
+    The chosen start may have converged before: what counts is whether all of them came to their end, and
+    all that chose the settings.
     """
+    if (model.result_.choice or {}).get("interrupted"):
+        return True
     return any(finding.kind is Kind.INTERRUPTED_STARTS for finding in model.findings_)

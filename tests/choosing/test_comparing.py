@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import tparafac2 as tp
-from tparafac2.io.comparing import was_interrupted
+from tparafac2.choosing import was_interrupted
 from tparafac2.starts import Progress, helping
 
 pytestmark = pytest.mark.slow
@@ -129,7 +129,7 @@ def test_after_ctrl_c_only_whole_fits_have_a_line(X, monkeypatch):
                 signal.raise_signal(signal.SIGINT)
             yield work(*piece)
 
-    monkeypatch.setattr("tparafac2.io.comparing.in_processes", halfway)
+    monkeypatch.setattr("tparafac2.choosing.comparing.in_processes", halfway)
     before = signal.getsignal(signal.SIGINT)
     assert tp.io.compare_models(models(1, 2, 3), X, n_jobs=2)["model"].to_list() == ["rank 1"]
     assert signal.getsignal(signal.SIGINT) is before
