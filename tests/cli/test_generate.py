@@ -80,7 +80,7 @@ def test_from_nothing_to_a_file_and_its_words_although_the_terminal_cannot_show_
         r"Wrote '\u65e5\u672c.nc' (2.5 MB): almost-zero, seed 0, noise 0.5.",
         "  X        20 times x 150 rows x 100 columns",
         "  A, B, C  the truth: 3 concepts",
-        r"Fit it:  tparafac2 fit '\u65e5\u672c.nc' --rank 3",
+        r"Fit it:  tparafac2 fit '\u65e5\u672c.nc' --rank 3 --smoothness 1e-3",
     ]
 
 
@@ -88,7 +88,7 @@ def test_words_of_a_small_file() -> None:
     said = run("easy", "data.npz", "--times", "4", "--rows", "4", "--columns", "9", "--concepts", "1").stdout
     assert " kB): easy" in said
     assert "1 concept\n" in said
-    assert said.endswith("Fit it:  tparafac2 fit data.npz --rank 1 --axes time,rows,columns\n")
+    assert said.endswith("Fit it:  tparafac2 fit data.npz --rank 1 --smoothness 1e-3 --axes time,rows,columns\n")
 
 
 @pytest.mark.parametrize("name", ["data.nc", "my data.npz"])
