@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tparafac2 import data, experiments, io, metrics, penalties, plots, report, synthetic
-    from tparafac2.choosing import Choice, choose
+    from tparafac2.choosing import Choice, choose, compare_models
     from tparafac2.data import Table
     from tparafac2.models import (
         CP,
@@ -42,6 +42,7 @@ __all__ = [
     "TemporalCMF",
     "__version__",
     "choose",
+    "compare_models",
     "data",
     "experiments",
     "io",
@@ -62,7 +63,7 @@ def __getattr__(name: str) -> Any:
         return import_module("tparafac2.data").Table
     if name == "Preparation":
         return import_module("tparafac2.preparing").Preparation
-    if name in ("Choice", "choose"):
+    if name in ("Choice", "choose", "compare_models"):
         return getattr(import_module("tparafac2.choosing"), name)
     if name in _MODELS:
         return getattr(import_module("tparafac2.models"), name)

@@ -35,7 +35,7 @@ def test_every_fit_says_which_of_how_many_it_is(X, monkeypatch):
             said.append(self.what)
 
     monkeypatch.setattr("tparafac2.fitting.one_fit.Progress", Listening)
-    tp.io.compare_models(models(1, 2), X)
+    tp.compare_models(models(1, 2), X)
     assert said == ["fitting model 1 of 2 (rank 1)", "fitting model 2 of 2 (rank 2)"]
 
 
@@ -46,8 +46,8 @@ def same(ours, theirs):
 
 def test_processes_change_nothing(X):
     alone, shared = models(1, 2, 3), models(1, 2, 3)
-    table = tp.io.compare_models(alone, X, n_jobs=1)
-    assert same(table, tp.io.compare_models(shared, X, n_jobs=2))
+    table = tp.compare_models(alone, X, n_jobs=1)
+    assert same(table, tp.compare_models(shared, X, n_jobs=2))
     for label, model in alone.items():
         other = shared[label]
         assert model.B_.tobytes() == other.B_.tobytes()
@@ -60,7 +60,7 @@ def test_models_that_share_a_generator_draw_in_turn(X):
     for n_jobs in (1, 2):
         rng = np.random.default_rng(0)
         shared = {name: tp.CP(2, n_starts=2, random_state=rng) for name in ("a", "b")}
-        tables.append(tp.io.compare_models(shared, X, n_jobs=n_jobs))
+        tables.append(tp.compare_models(shared, X, n_jobs=n_jobs))
         assert shared["a"].random_state is rng
         assert shared["a"].objective_ != shared["b"].objective_
     assert same(*tables)
@@ -69,7 +69,7 @@ def test_models_that_share_a_generator_draw_in_turn(X):
 def test_tables_and_preparations_go_to_other_processes(X):
     prepared = tp.Preparation("sqrt").apply(tp.io.samples.flights())
     few = {f"rank {r}": tp.CP(r, n_starts=1, max_iter=2, random_state=0) for r in (1, 2)}
-    assert len(tp.io.compare_models(few, prepared, n_jobs=2)) == 2
+    assert len(tp.compare_models(few, prepared, n_jobs=2)) == 2
     assert few["rank 2"].result_.preparation["transform"] == "sqrt"
 
 
@@ -91,7 +91,7 @@ def test_threads_never_multiply_and_warnings_are_heard(X, n_jobs):
     told = {name: Telling(1, n_starts=1, max_iter=2) for name in "ab"}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        tp.io.compare_models(told, X, n_jobs=n_jobs)
+        tp.compare_models(told, X, n_jobs=n_jobs)
     assert [str(one.message) for one in said] == ["1 threads", "1 threads"]
 
 
@@ -112,7 +112,7 @@ def test_workers_begin_no_processes(X, monkeypatch):
 @pytest.mark.parametrize("n_jobs", [0, 1.5, True, "2"])
 def test_processes_are_a_number(X, n_jobs):
     with pytest.raises(ValueError, match="n_jobs must be a positive whole number"):
-        tp.io.compare_models(models(1), X, n_jobs=n_jobs)
+        tp.compare_models(models(1), X, n_jobs=n_jobs)
 
 
 def test_a_fit_that_is_told_by_the_flag_stops(X, tmp_path):
@@ -131,18 +131,18 @@ def test_after_ctrl_c_only_whole_fits_have_a_line(X, monkeypatch):
 
     monkeypatch.setattr("tparafac2.choosing.comparing.in_processes", halfway)
     before = signal.getsignal(signal.SIGINT)
-    assert tp.io.compare_models(models(1, 2, 3), X, n_jobs=2)["model"].to_list() == ["rank 1"]
+    assert tp.compare_models(models(1, 2, 3), X, n_jobs=2)["model"].to_list() == ["rank 1"]
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_worker_that_dies_ends_in_a_sentence(X):
     with pytest.raises(ChildProcessError, match="ended from outside"):
-        tp.io.compare_models({"dies": Dying(1), "lives": tp.CP(1)}, X, n_jobs=2)
+        tp.compare_models({"dies": Dying(1), "lives": tp.CP(1)}, X, n_jobs=2)
 
 
 def test_what_was_compared_is_kept(X, tmp_path):
     fitted = models(1, 2)
-    table = tp.io.compare_models(fitted, X)
+    table = tp.compare_models(fitted, X)
     folder = tp.io.write_comparison(fitted, table, tmp_path / "out", about={"data": "x.npy"})
     kept = pd.read_csv(folder / "comparison.csv")
     assert kept["file"].to_list() == ["1-rank-1.nc", "2-rank-2.nc"]
@@ -156,7 +156,7 @@ def test_what_was_compared_is_kept(X, tmp_path):
 
 def test_a_folder_with_models_of_others_is_not_replaced(X, tmp_path):
     fitted = models(1)
-    table = tp.io.compare_models(fitted, X)
+    table = tp.compare_models(fitted, X)
     folder = tp.io.write_comparison(fitted, table, tmp_path / "out")
     (folder / "mine.nc").write_bytes(b"mine")
     with pytest.raises(FileExistsError, match=r"holds 'mine\.nc'"):
@@ -166,6 +166,6 @@ def test_a_folder_with_models_of_others_is_not_replaced(X, tmp_path):
 def test_labels_that_no_file_can_be_called(X, tmp_path):
     names = ["../up", "a/b", "é", "", "x" * 300, "CON: <1>"]
     fitted = {name: tp.CP(1, n_starts=1, max_iter=2, random_state=0) for name in names}
-    folder = tp.io.write_comparison(fitted, tp.io.compare_models(fitted, X), tmp_path / "out")
+    folder = tp.io.write_comparison(fitted, tp.compare_models(fitted, X), tmp_path / "out")
     assert len(list(folder.glob("*.nc"))) == len(names)
     assert {path.name for path in tmp_path.iterdir()} == {"out"}

@@ -81,7 +81,6 @@ def test_without_halves_the_rank_is_chosen_by_hidden_entries_alone(data):
     assert choice.components.empty
 
 
-
 @pytest.fixture
 def hears_ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

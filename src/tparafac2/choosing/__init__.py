@@ -8,4 +8,4 @@ from tparafac2.choosing.procedure import choose
 from tparafac2.choosing.search import Search
 from tparafac2.choosing.wording import rank_table, sentences
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Choice", "choose", "compare_models"]

@@ -1,6 +1,6 @@
 """Files in, preparations, and results out."""
 
-from tparafac2.choosing import compare_models
+from tparafac2.choosing import compare_models  # where it was in version 0.1
 from tparafac2.io import samples as samples
 from tparafac2.io.describing import describe
 from tparafac2.io.folders import check_folder
@@ -14,7 +14,6 @@ __all__ = [
     "Preparation",
     "Prepared",
     "Selection",
-    "compare_models",
     "describe",
     "read",
     "tidy_tables",

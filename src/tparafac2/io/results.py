@@ -189,7 +189,7 @@ def write_comparison(
     >>> import tparafac2 as tp
     >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20).X
     >>> models = {f"rank {r}": tp.CP(r, n_starts=2, random_state=0) for r in (1, 2)}
-    >>> table = tp.io.compare_models(models, X)
+    >>> table = tp.compare_models(models, X)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_comparison(models, table, Path(place) / "ranks")
     ...     sorted(path.name for path in folder.iterdir())
