@@ -48,14 +48,14 @@ class Evidence:
     whole: dict[Candidate, Result] = field(default_factory=dict)
     likeness: dict[Candidate, Likeness] = field(default_factory=dict)
 
-    def add(self, masks: Sequence[Measured]) -> list[Candidate]:
-        """Take in the errors of settings that were tried at all masks; tell which."""
+    def add(self, masks: Sequence[Measured]) -> dict[Candidate, Errors]:
+        """Take in the errors of settings that were tried at all masks, and give these."""
         common = [one for one in masks[0].errors if all(one in mask.errors for mask in masks)]
         for one in common:
             found = [mask.errors[one] for mask in masks]
             self.errors[one] = Errors(*(np.concatenate(part) for part in zip(*found)))
             self.sizes[one] = sum(mask.size for mask in masks)
-        return common
+        return {one: self.errors[one] for one in common}
 
     def error(self, one: Candidate) -> float:
         """Squared error at all hidden entries, relative to their own squares."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from tparafac2.choosing.workers import Workers
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.result import Result, Trust
+
+Done = TypeVar("Done")
 
 _SHARE = 0.1  # of the observed entries that choose, and as many that test
 _WHOLE: dict[str, Any] = {"tol": 1e-6, "feasibility_tol": 1e-4, "max_iter": 500, "n_jobs": 1}
@@ -160,13 +162,10 @@ class _Procedure:
                 (self.work, mask, self.first._replace(rank=rank)) for rank in some for mask in self.masks
             ]
             done = workers.do(_measure, pieces)
-            for place, rank in enumerate(some):
-                masks = done[place * len(self.masks) :][: len(self.masks)]
-                found = [one for one in masks if one is not None]
-                if len(found) < len(masks):
+            for rank, masks in zip(some, _grouped(done, len(self.masks))):
+                if masks is None:
                     return
-                tried = self.evidence.add(found)
-                self.evidence.settled[rank] = settle({one: self.evidence.errors[one] for one in tried})
+                self.evidence.settled[rank] = settle(self.evidence.add(masks))
                 if self._is_enough():
                     return
 
@@ -217,12 +216,9 @@ class _Procedure:
             for one in known
             for split in self.splits
         ]
-        done = workers.do(_halve, pieces)
-        for place, one in enumerate(known):
-            crossed = list(done[place * len(self.splits) :][: len(self.splits)])
-            found = [cosines for cosines in crossed if cosines is not None]
-            if found and len(found) == len(self.splits):
-                self.evidence.likeness[one] = likeness(found)
+        for one, crossed in zip(known, _grouped(workers.do(_halve, pieces), len(self.splits))):
+            if crossed is not None:
+                self.evidence.likeness[one] = likeness(crossed)
 
     def _compare(self, workers: Workers, chosen: Candidate) -> None:
         """Set other models beside the chosen one, on the same hidden entries and halves."""
@@ -235,16 +231,10 @@ class _Procedure:
         work = self.work._replace(search=search)
         workers.expect(len(others) * (len(self.masks) + 1 + len(self.splits)))
         done = workers.do(_measure, [(work, mask, one) for one in others for mask in self.masks])
-        best = []
-        for place in range(len(others)):
-            masks = done[place * len(self.masks) :][: len(self.masks)]
-            found = [one for one in masks if one is not None]
-            if len(found) < len(masks):
-                return
-            tried = self.evidence.add(found)
-            best.append(settle({one: self.evidence.errors[one] for one in tried}).chosen)
-        settled = self.evidence.settled[chosen.rank]
-        beside = [*best, *([settled.hard] if chosen.is_flexible else [])]
+        measured = [masks for masks in _grouped(done, len(self.masks)) if masks is not None]
+        beside = [settle(self.evidence.add(masks)).chosen for masks in measured]
+        if chosen.is_flexible:
+            beside.append(self.evidence.settled[chosen.rank].hard)
         self._fit_whole(workers, beside)
         self._halve(workers, beside)
 
@@ -315,6 +305,12 @@ class _Procedure:
         model = self.search.model(candidate)
         model._take(result)
         return model
+
+
+def _grouped(done: Sequence[Done | None], size: int) -> list[list[Done] | None]:
+    """What came of pieces of work that belong together, so many each; None where some was not finished."""
+    groups = [done[first : first + size] for first in range(0, len(done), size or 1)]
+    return [None if any(one is None for one in group) else list(group) for group in groups]  # type: ignore[misc]
 
 
 def _measure(work: _Piece, mask: Sequence[Hidden], first: Candidate) -> Measured:
