@@ -139,11 +139,9 @@ def _by_rank(evidence: Evidence) -> dict[str, list[Any]]:
 def _compared(evidence: Evidence, chosen: Candidate) -> dict[str, list[Any]]:
     """The best of every kind of model at the chosen rank, beside the chosen one."""
     best: dict[str, Candidate] = {chosen.label: chosen}
-    for one in evidence.errors:
+    for one in evidence.whole:  # only what was settled on is fitted to all data
         if one.rank == chosen.rank and one.label != chosen.label:
-            before = best.setdefault(one.label, one)
-            # Those that were fitted to all data are the ones that were settled on.
-            best[one.label] = min(before, one, key=lambda it: (it not in evidence.whole, evidence.error(it)))
+            best[one.label] = min(best.get(one.label, one), one, key=evidence.error)
     table = evidence.table(chosen)
     places = [list(evidence.errors).index(one) for one in best.values()]
     order = sorted(places, key=lambda place: float(table["hidden_error"][place]))

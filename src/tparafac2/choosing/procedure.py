@@ -91,7 +91,7 @@ def choose(
     Examples
     --------
     >>> import tparafac2 as tp
-    >>> X = tp.synthetic.easy(seed=0, noise=0.3, n_times=6, n_rows=24, n_columns=20, n_concepts=2).X
+    >>> X = tp.synthetic.easy(seed=1, noise=0.2, n_times=6, n_rows=60, n_columns=30, n_concepts=2).X
     >>> choice = tp.choose(X, ranks=range(1, 4), smoothness=[1e-3, 1e-2], rigidity=float("inf"),
     ...                    compare=False, n_masks=1, n_splits=3, n_starts=3, random_state=0)
     >>> choice.model.rank
@@ -233,8 +233,8 @@ class _Procedure:
         done = workers.do(_measure, [(work, mask, one) for one in others for mask in self.masks])
         measured = [masks for masks in _grouped(done, len(self.masks)) if masks is not None]
         beside = [settle(self.evidence.add(masks)).chosen for masks in measured]
-        if chosen.is_flexible:
-            beside.append(self.evidence.settled[chosen.rank].hard)
+        settled = self.evidence.settled[chosen.rank]
+        beside += [one for one in (settled.hard, settled.flexible) if one not in (None, chosen)]
         self._fit_whole(workers, beside)
         self._halve(workers, beside)
 
@@ -310,7 +310,8 @@ class _Procedure:
 def _grouped(done: Sequence[Done | None], size: int) -> list[list[Done] | None]:
     """What came of pieces of work that belong together, so many each; None where some was not finished."""
     groups = [done[first : first + size] for first in range(0, len(done), size or 1)]
-    return [None if any(one is None for one in group) else list(group) for group in groups]  # type: ignore[misc]
+    finished = [[one for one in group if one is not None] for group in groups]
+    return [own if len(own) == len(group) else None for own, group in zip(finished, groups)]
 
 
 def _measure(work: _Piece, mask: Sequence[Hidden], first: Candidate) -> Measured:

@@ -42,6 +42,8 @@ class Settled(NamedTuple):
     ----------
     chosen, hard : Candidate
         What was chosen, and what it would be if the constraint could not give way.
+    flexible : Candidate, optional
+        What it would be if it had to give way; None if that was not tried.
     band : tuple of Candidate
         All settings that predict as well as the chosen one.
     z, gain : float
@@ -51,6 +53,7 @@ class Settled(NamedTuple):
 
     chosen: Candidate
     hard: Candidate
+    flexible: Candidate | None
     band: tuple[Candidate, ...]
     z: float
     gain: float
@@ -96,7 +99,8 @@ def settle(errors: Mapping[Candidate, Errors], barred: Collection[Candidate] = (
     chosen = _smoothest(family)
     bound = (1.0 + TIE_BAND) * min(family.values())
     band = tuple(candidate for candidate, error in total.items() if error <= bound)
-    return Settled(chosen, _smoothest(hards or softs), band, z, gain)
+    flexible = _smoothest(softs) if softs else None
+    return Settled(chosen, _smoothest(hards or softs), flexible, band, z, gain)
 
 
 def _smoothest(errors: Mapping[Candidate, float]) -> Candidate:

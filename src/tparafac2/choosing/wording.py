@@ -179,7 +179,8 @@ def _others(record: Mapping[str, Any]) -> Iterator[str]:
         if abs(apart) <= record["tie_band"]:
             yield f"{label} predicts as well ({apart:+.1%})."
         elif apart < 1.0:
-            yield f"{label} predicts {how} {'better' if apart < 0 else 'worse'} ({apart:+.1%}, z = {-z:.1f})."
+            side = "better" if apart < 0 else "worse"
+            yield f"{label} predicts {how} {side} ({apart:+.1%}, z = {abs(z):.1f})."
         else:
             yield f"{label} predicts far worse ({1.0 + apart:.3g} times the error)."
 
