@@ -1,6 +1,7 @@
 """Several models side by side: what was assumed is said, and what cannot be is refused before any work."""
 
 import json
+import signal
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ from commands import run
 import tparafac2 as tp
 
 NAMES = ["--rows", "who", "--columns", "word", "--time", "year", "--values", "n"]
-FAST = ["--starts", "2", "--max-iter", "50"]
+QUICK = ["--starts", "2", "--max-iter", "50"]
+FAST = [*QUICK, "--fit-only"]
 
 
 @pytest.fixture
@@ -50,7 +52,8 @@ def test_what_was_assumed_is_said(table, tmp_path):
     assert "7 of 120 combinations" in listed["table"]
     assert "square root" in listed["preparation"]
     assert [line["model"] for line in listed["models"]] == ["tparafac2 rank 1"]
-    fitted = run("fit", table, *NAMES, *FAST, "--rank", "1", "--figures", "none", "--json")
+    plain = ["--rank", "1", "--smoothness", "1e-3", "--figures", "none", "--json"]
+    fitted = run("fit", table, *NAMES, *QUICK, *plain)
     assert "7 of 120 combinations" in json.loads(fitted.stdout)["table"]
     assert json.loads(fitted.stdout)["data"] == str(table)
 
@@ -238,3 +241,53 @@ def test_models_are_compared_by_weight(table, tmp_path):
     )
     for file in (tmp_path / "out").glob("*.nc"):
         np.testing.assert_allclose(tp.load(file).result_.row_weights, np.arange(1, 6) / 3)
+
+
+@pytest.fixture
+def larger(tmp_path):
+    X = tp.synthetic.easy(seed=1, noise=0.2, n_times=4, n_rows=16, n_columns=12, n_concepts=2).X
+    np.save(tmp_path / "x.npy", X)
+    return [tmp_path / "x.npy", "--axes", "time,rows,columns", *QUICK]
+
+
+def test_models_stand_on_the_same_hidden_entries_and_halves(larger):
+    found = json.loads(run("compare", *larger, "--rank", "2", "--model", "tparafac2,cp", "--json").stdout)
+    changing, constant = found["models"]
+    assert changing["hidden_error"] < 0.5 < constant["hidden_error"]
+    assert changing["components_replicable"] <= changing["components_there"] <= 2
+    assert 0 <= changing["chance"] <= 1
+
+
+def test_several_bounds_and_rigidities(larger):
+    asked = ["--rank", "2", "--nonnegative", "none,rows", "--rigidity", "inf,1", "--model", "tparafac2,cp"]
+    found = json.loads(run("compare", *larger, *asked, "--fit-only", "--json").stdout)["models"]
+    assert [line["model"] for line in found] == [
+        "tparafac2 rank 2 rigidity inf nonnegative none",
+        "tparafac2 rank 2 rigidity inf nonnegative rows",
+        "tparafac2 rank 2 rigidity 1.0 nonnegative none",
+        "tparafac2 rank 2 rigidity 1.0 nonnegative rows",
+        "cp rank 2 nonnegative none",
+        "cp rank 2 nonnegative rows",
+    ]
+    assert "hidden_error" not in found[0]
+
+
+def test_data_that_are_too_small_for_halves_are_compared_without(larger, table):
+    ended = run("compare", *larger, "--rank", "9")
+    assert ended.exit_code == 0, ended.output
+    assert "Note: hidden entries and halves of the rows say nothing here: halves of 16 rows" in ended.stderr
+    assert "hidden_error" not in ended.stdout
+    estimated = run("compare", *larger, "--rank", "1", "--weights", "rows")
+    assert "--weights rows are estimated by a fit" in estimated.stderr
+
+
+def test_ctrl_c_while_models_are_measured_keeps_their_fits(larger, monkeypatch):
+    def interrupted(parts, sets, model):
+        signal.raise_signal(signal.SIGINT)
+        return 0.0
+
+    monkeypatch.setattr("tparafac2.choosing.replication._hide", interrupted)
+    ended = run("compare", *larger, "--rank", "1,2")
+    assert ended.exit_code == 130
+    assert "tparafac2 rank 2" in ended.stdout
+    assert "interrupted: 2 of 2 models were fitted, but not all measured." in ended.stderr

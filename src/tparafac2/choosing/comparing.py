@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs
+from tparafac2.choosing.replication import Replication
+from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs, require_flag
 from tparafac2.result import Kind, count_same_objective
 from tparafac2.solver import Settings
 from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans, one_of_several
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def compare_models(
-    models: Mapping[str, Decomposition], data: Any, *, n_jobs: int = 1, **fit: Any
+    models: Mapping[str, Decomposition], data: Any, *, n_jobs: int = 1, replicate: bool = False, **fit: Any
 ) -> pd.DataFrame:
     """Fit each model, and give one line for each.
 
@@ -40,6 +41,9 @@ def compare_models(
     n_jobs : int
         How many models are fitted at the same time, each in a process of its own; -1 for one per core. With
         more than one, `n_jobs` of the models is not used. The answer does not depend on it.
+    replicate : bool
+        Also hide a fifth of the entries, and halve the rows five times, the same for all models. It takes
+        about as long again for each model as its fit, or longer.
     **fit
         Further arguments of `fit`, such as times.
 
@@ -49,6 +53,10 @@ def compare_models(
         Explained variance; whether the fit converged; how many of the starts ended at the same objective, and
         the median factor match score of the starts with the chosen one: near 1 it can be trusted. After
         Ctrl-C the models that were not finished have no line.
+        With `replicate` also the squared error at hidden entries relative to their own squares
+        (`hidden_error`); how alike the least replicable component is in halves of the rows (`replicability`),
+        how alike it would be by chance, and how many components are more alike than by chance
+        (`components_there`), and by 0.9 (`components_replicable`).
 
     Examples
     --------
@@ -60,7 +68,13 @@ def compare_models(
     """
     import pandas as pd
 
-    return pd.DataFrame(list(compared(models, data, n_jobs=n_jobs, **fit)))
+    require_flag("replicate", replicate)
+    replication = Replication(list(models.values()), data, **fit) if replicate else None
+    lines = list(compared(models, data, n_jobs=n_jobs, **fit))
+    if replication is None or len(lines) < len(models):
+        return pd.DataFrame(lines)
+    measured = replication.measure(models, n_jobs)
+    return pd.DataFrame([line | measured.get(line["model"], {}) for line in lines])
 
 
 def compared(

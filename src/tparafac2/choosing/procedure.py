@@ -20,6 +20,7 @@ from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.rules import AGREEMENT, IMPROVES, RankChoice, choose_rank, settle, verdicts
 from tparafac2.choosing.search import Asked, Search
 from tparafac2.choosing.workers import Workers
+from tparafac2.fitting import check_weights
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.result import Result, Trust
@@ -99,8 +100,17 @@ def choose(
     """
     asked = Search(**search)
     parts = Parts.of(
-        X, dims=dims, mask=mask, times=times, weights=weights, dtype=asked.dtype, bridge=asked.bridge
+        X,
+        dims=dims,
+        mask=mask,
+        times=times,
+        weights=weights,
+        dtype=asked.dtype,
+        exact=asked.missing != "em",
+        bridge=asked.bridge,
     )
+    if parts.whole.weighting is not None:
+        check_weights(weights, {"missing": asked.missing, "algorithm": "fast"})
     if search.get("ranks") is None:
         asked = asked.cut_to(parts.shape)
     asked.check_size(parts.shape)

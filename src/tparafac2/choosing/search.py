@@ -136,28 +136,38 @@ class Search:
 
     def check_size(self, shape: tuple[int, int, int]) -> None:
         """Refuse data that are too small for this."""
-        K, I, J = shape
+        K = shape[0]
         if K < _LEAST_TIMES:
             raise InvalidValue(
                 f"smoothness in time is chosen from at least {_LEAST_TIMES} times; got {K}. ",
                 Advice("set_yourself", "Give a rank and a smoothness to TParafac2, or use CP."),
             )
-        most = _most_components(shape)
-        if self.ranks[-1] > most and len(self.ranks) == 1:
+        told, most = beyond_halves(shape, self.ranks[-1]), _most_components(shape)
+        if told and len(self.ranks) == 1:
             raise InvalidValue(
-                f"halves of {I} rows with {J} columns can tell at most {most} components from each other, "
-                f"not {self.ranks[0]}: ask for fewer, give more rows, or a smoothness, too, so that nothing "
-                "is chosen.",
+                f"{told}: ask for fewer, give more rows, or a smoothness, too, so that nothing is chosen.",
                 received=self.ranks,
             )
-        if self.ranks[-1] > most:
+        if told:
             raise InvalidValue(
                 Argument("ranks"),
-                f" go up to {self.ranks[-1]}, but halves of {I} rows with {J} columns can tell at most "
-                f"{most} components from each other: leave out what is above {most}"
-                + (", or give more rows." if most == I // 2 else "."),
+                f" go up to {self.ranks[-1]}, but {told}: leave out what is above {most}"
+                + (", or give more rows." if most == shape[1] // 2 else "."),
                 received=self.ranks,
             )
+
+
+def beyond_halves(shape: tuple[int, int, int], rank: int) -> str:
+    """Say why halves of the rows cannot tell so many components; nothing if they can.
+
+    Examples
+    --------
+    >>> beyond_halves((9, 10, 30), 6)
+    'halves of 10 rows with 30 columns can tell at most 5 components from each other, not 6'
+    """
+    most = _most_components(shape)
+    told = f"halves of {shape[1]} rows with {shape[2]} columns can tell at most {most} components"
+    return "" if rank <= most else f"{told} from each other, not {rank}"
 
 
 def _most_components(shape: tuple[int, int, int]) -> int:

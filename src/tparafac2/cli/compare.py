@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,15 +28,21 @@ from tparafac2.cli.options import (
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
+    from tparafac2.choosing import Replication
     from tparafac2.models import Decomposition
 
 EXAMPLES = """Examples:
   tparafac2 compare words.csv --rows author --columns word --time year --rank 2,3,4 --jobs -1
   tparafac2 compare data.nc --model tparafac2,parafac2,cp --out models
-  tparafac2 compare data.nc --smoothness 1e-4,1e-3,1e-2 --json
+  tparafac2 compare data.nc --smoothness 1e-4,1e-3,1e-2 --rigidity inf,1 --json
+  tparafac2 compare data.nc --nonnegative none,patterns,both --fit-only
+
+All models are set beside each other on the same hidden entries and the same halves of the rows.
 
 With --out, the folder has the table (comparison.csv) and every model, for 'tparafac2 report' and 'info'.
 """
+_ABLE = {"smoothness": SMOOTH, "rigidity": ("tparafac2",)}
+"""Models that can use a setting."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,31 @@ class Request(Fitting, Source):
             show_default="tparafac2",
         ),
     ] = None
+    nonnegative: Annotated[
+        list[Several] | None,
+        FITTING(
+            parser=several(str),
+            metavar="WHAT,...",
+            help="What must not be negative: none, patterns, rows, both; one or several; may be repeated.",
+            show_default="none",
+        ),
+    ] = None  # type: ignore[assignment]
+    rigidity: Annotated[
+        list[Several] | None,
+        FITTING(
+            parser=several(float),
+            metavar="X,...",
+            help="How strictly sizes and angles of patterns are kept: one or several; inf is as usual "
+            "(tparafac2).",
+            show_default="inf",
+        ),
+    ] = None  # type: ignore[assignment]
+    fit_only: Annotated[
+        bool,
+        typer.Option(
+            "--fit-only", help="Leave out what hidden entries and halves of the rows say, and save time."
+        ),
+    ] = False
     jobs: Annotated[
         int,
         FITTING(help="Models that are fitted at once, each in a process of its own; -1 for one per core."),
@@ -91,19 +123,43 @@ def compare(request: Request) -> None:
     loaded = load(request, silently=request.as_json)
     for model in models.values():
         model.check_settings(loaded.prepared.data.shape)
+    replication, why_not = _replication(models, loaded, request)
     lines = _finished(models, loaded, request.jobs)
     if not lines:
         raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
+    finished = len(lines) == len(models)
+    if replication is not None and finished:
+        measured = replication.measure(models, request.jobs)
+        finished = len(measured) == len(models)
+        lines = [line | measured.get(line["model"], {}) for line in lines]
     told = {line["model"]: notes(models[line["model"]].findings_, FLAGS) for line in lines}
     typer.echo(_as_json(lines, told, loaded.about) if request.as_json else _as_text(lines, told))
     if request.out is not None:
         _keep(request, request.out, models, lines, loaded.about)
-    if len(lines) < len(models):
-        say(f"interrupted: {len(lines)} of {len(models)} models were fitted.")
+    if why_not and not request.as_json:
+        say(f"hidden entries and halves of the rows say nothing here: {why_not}", "Note", "bold")
+    if not finished:
+        unmeasured = ", but not all measured" if len(lines) == len(models) else ""
+        say(f"interrupted: {len(lines)} of {len(models)} models were fitted{unmeasured}.")
         raise typer.Exit(ExitCode.INTERRUPTED)
     if all(any(one.kind is Kind.ALL_VANISHED for one in model.findings_) for model in models.values()):
         say("all components of every model vanished; the notes say what to do.")
         raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+def _replication(
+    models: Mapping[str, Decomposition], loaded: Loaded, request: Request
+) -> tuple[Replication | None, str]:
+    """What the models are measured by beyond their fits; or why they cannot be."""
+    from tparafac2.choosing import Replication
+    from tparafac2.errors import Told
+
+    if request.fit_only:
+        return None, ""
+    try:
+        return Replication(list(models.values()), loaded.prepared, weights=loaded.weights), ""
+    except (ValueError, TypeError) as error:
+        return None, error.told(FLAGS) if isinstance(error, Told) else str(error)
 
 
 def _keep(
@@ -164,20 +220,30 @@ def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
     """Every combination by a name of its own; all are checked here, before any work."""
     names: list[str] = flat(request.model) or ["tparafac2"]
     ranks: list[int] = flat(request.rank) or [3]
-    knobs: list[float | None] = flat(request.smoothness) or [None]
-    for option, values in (("--model", names), ("--rank", ranks), ("--smoothness", knobs)):
-        _refuse_repeats(option, values)
-    some_smooth = any(name in SMOOTH for name in names)
+    knobs: dict[str, list[Any]] = {
+        name: flat(getattr(request, name)) or [None] for name in ("smoothness", "rigidity", "nonnegative")
+    }
+    every: dict[str, list[Any]] = {"model": names, "rank": ranks, **knobs}
+    for option, values in every.items():
+        _refuse_repeats(f"--{option}", values)
     for name in names:
         if name not in MODEL_NAMES:
             raise ValueError(f"there is no model {name!r}: the models are {', '.join(MODEL_NAMES)}.")
-        # Beside smooth models, others may stand without what these alone can use.
-        spared = some_smooth and name not in SMOOTH
-        fitting = replace(request, period=None) if spared else request
-        for rank in ranks:
-            for smoothness in [None] if spared else knobs:
-                label = f"{name} rank {rank}" + ("" if smoothness is None else f" smoothness {smoothness}")
-                yield label, make_model(name, rank, smoothness, fitting)
+        # Beside others that can use them, a model may stand without what it cannot use.
+        spared = {one for one, able in _ABLE.items() if name not in able and set(able) & set(names)}
+        own = {one: [None] if one in spared else values for one, values in knobs.items()}
+        period = None if "smoothness" in spared else request.period
+        for rank, *values in itertools.product(ranks, *own.values()):
+            given = dict(zip(own, values))
+            # What there is one of is said by the command, but for the smoothness.
+            said = [
+                f" {one} {value}"
+                for one, value in given.items()
+                if value is not None and (one == "smoothness" or len(own[one]) > 1)
+            ]
+            smoothness = given.pop("smoothness")
+            fitting: Any = replace(request, **given, period=period)
+            yield f"{name} rank {rank}{''.join(said)}", make_model(name, rank, smoothness, fitting)
 
 
 def _refuse_repeats(option: str, values: Sequence[object]) -> None:

@@ -152,6 +152,7 @@ def read_nonnegative(text: str | None, *, rows: bool = False) -> str | None:
     >>> read_nonnegative("rows,patterns"), read_nonnegative(None, rows=True)
     ('both', 'rows')
     """
+    text = "patterns,rows" if text == "both" else text
     words = {word.strip() for word in text.split(",")} if text not in (None, "none") else set()
     if not words <= {"patterns", "rows"}:
         raise ValueError(f"--nonnegative must be patterns, rows, patterns,rows or none; got {text!r}.")

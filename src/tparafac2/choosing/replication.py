@@ -1,0 +1,115 @@
+"""What hidden entries and halves of the rows, the same for all, say of models that are compared."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.choosing.halves import Split, split_likeness, usable_splits
+from tparafac2.choosing.hidden import hidden_error
+from tparafac2.choosing.hiding import Hidden
+from tparafac2.choosing.likeness import Likeness, courses, likeness
+from tparafac2.choosing.parts import Parts
+from tparafac2.choosing.rules import verdicts
+from tparafac2.choosing.search import beyond_halves
+from tparafac2.choosing.workers import Workers
+from tparafac2.errors import InvalidValue
+from tparafac2.models import Decomposition
+
+_SPLITS = 5
+_SEED = 0  # the same for all who compare: tables of one data set can be set side by side
+
+
+class Replication:
+    """Hidden entries and halves of the rows of some data.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        Those that will be measured; of the first are `dtype` and `bridge`.
+    data
+        Whatever `fit` takes, but for weights by residuals and slices of different widths.
+    **fit
+        Further arguments of `fit`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If no entries can be hidden in these data, or halves are too small for one of the models.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20, n_concepts=2).X
+    >>> model = tp.CP(1, n_starts=2, random_state=0)
+    >>> found = Replication([model], X).measure({"CP": model.fit(X)})
+    >>> list(found["CP"])
+    ['hidden_error', 'replicability', 'chance', 'components_there', 'components_replicable']
+    """
+
+    def __init__(self, models: Sequence[Decomposition], data: Any, **fit: Any) -> None:
+        first = models[0]
+        exact = all(model.missing != "em" for model in models)
+        self.parts = Parts.of(data, dtype=first.dtype, bridge=bool(first.bridge), exact=exact, **fit)
+        if told := beyond_halves(self.parts.shape, max(model.rank for model in models)):
+            raise InvalidValue(f"{told}: ask for fewer, or give more rows.")
+        draws, halves = (np.random.default_rng(one) for one in np.random.SeedSequence(_SEED).spawn(2))
+        self.hidden = self.parts.draw(draws)
+        self.splits = usable_splits(halves, self.parts, _SPLITS, None)
+
+    def measure(
+        self, models: Mapping[str, Decomposition], n_jobs: int = 1, progress: bool | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """Measure fitted models; after Ctrl-C those that were finished.
+
+        Parameters
+        ----------
+        models : mapping of label to fitted model
+        n_jobs : int
+            Fits that run side by side, each in a process of its own.
+        progress : bool, optional
+            Show a line of progress; by default only on a terminal.
+        """
+        alone = {label: _alone(model) for label, model in models.items()}
+        with Workers(n_jobs, progress) as workers:
+            workers.expect(len(models) * (1 + len(self.splits)))
+            errors = workers.do(_hide, [(self.parts, self.hidden, model) for model in alone.values()])
+            pieces = [
+                (self.parts, split, alone[label], courses(model.result_))
+                for label, model in models.items()
+                for split in self.splits
+            ]
+            crossed = workers.do(_halve, pieces)
+        found = {}
+        for place, (label, error) in enumerate(zip(models, errors)):
+            own = [one for one in crossed[place * _SPLITS :][:_SPLITS] if one is not None]
+            if error is not None and len(own) == len(self.splits):
+                found[label] = {"hidden_error": error, **_columns(likeness(own))}
+        return found
+
+
+def _columns(found: Likeness) -> dict[str, Any]:
+    """What is said of a whole model: its least replicable component, and how many there are of each kind."""
+    least, kinds = int(np.argmin(found.own)), verdicts(found)
+    return {
+        "replicability": float(found.own[least]),
+        "chance": float(found.chance[least]),
+        "components_there": sum(kind != "not there" for kind in kinds),
+        "components_replicable": kinds.count("replicable"),
+    }
+
+
+def _alone(model: Decomposition) -> Decomposition:
+    """The same settings without a result, for another process."""
+    return type(model)(**model.get_params())
+
+
+def _hide(parts: Parts, sets: Sequence[Hidden], model: Decomposition) -> float:
+    return hidden_error(parts, sets, model, _SEED)
+
+
+def _halve(
+    parts: Parts, split: Split, model: Decomposition, whole: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return split_likeness(parts, split, [model], whole, _SEED)
