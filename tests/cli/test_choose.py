@@ -86,7 +86,6 @@ def test_choose_tells_all_that_was_measured(table, tmp_path):
     ended = run("choose", table, *NAMES, *LITTLE, *few, "--figures", "svg", "--out", tmp_path / "out")
     assert ended.exit_code == 0, ended.stderr
     assert "error at hidden entries" in ended.stdout
-    assert "Models of rank 2:" in ended.stdout
     assert (tmp_path / "out" / "figures" / "choice.svg").exists()
     told = run("choose", table, *NAMES, *LITTLE, *few, "--json")
     found = json.loads(told.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
@@ -149,3 +148,17 @@ def test_what_cannot_be_chosen_from_is_refused(table, tmp_path, arguments, code,
 
 def test_models_are_kept_somewhere(table):
     assert "--keep needs --out" in run("choose", table, *NAMES, "--keep").stderr
+
+
+def test_groups_from_an_array_beside_the_data(table, tmp_path):
+    X = tp.synthetic.easy(seed=1, noise=0.2, n_times=4, n_rows=12, n_columns=10, n_concepts=1).X
+    np.savez(tmp_path / "x.npz", X=X, diet=["milk", "rice", "rice"] * 4)
+    few = ["--ranks", "1", "--smoothness", "1e-3", "--rigidity", "inf", "--axes", "time,rows,columns"]
+    ended = run("choose", tmp_path / "x.npz", *LITTLE[:-1], *few, "--groups", "diet", "--json")
+    assert ended.exit_code == 0, ended.stderr
+    assert json.loads(ended.stdout)["groups"] == "diet"
+    text = run("choose", tmp_path / "x.npz", *LITTLE[:-1], *few).stdout
+    assert "Models of rank 1:" in text
+    assert "PARAFAC2" in text.split("Models of rank 1:")[1]
+    other = run("choose", tmp_path / "x.npz", *LITTLE, *few, "--groups", "sex")
+    assert "--groups: 'sex' is not an array of 'x.npz' that could group rows" in other.stderr

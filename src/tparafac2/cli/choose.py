@@ -102,12 +102,9 @@ def _as_text(choice: Choice) -> str:
 
     ranks = rank_table(choice.record)
     compared = choice.compared[_COMPARED].rename(columns=lambda name: name.replace("_", " "))
-    parts = [
-        choice.summary(FLAGS),
-        _lines(pd.DataFrame(ranks.lines, columns=ranks.head)),
-        f"Models of rank {choice.model.rank}:",
-        _lines(compared),
-    ]
+    parts = [choice.summary(FLAGS), _lines(pd.DataFrame(ranks.lines, columns=ranks.head))]
+    if len(compared) > 1:
+        parts += [f"Models of rank {choice.model.rank}:", _lines(compared)]
     return "\n\n".join(parts)
 
 

@@ -236,8 +236,9 @@ def make_choice(request: Choosing, asked: Mapping[str, Any], loaded: Loaded) -> 
     return choose(loaded.prepared, weights=loaded.weights, groups=_groups(request), **asked)
 
 
-def _groups(request: Choosing) -> dict[Any, str] | None:
+def _groups(request: Choosing) -> Any:
     """The group of each row, from a column of the data or of another table."""
+    from tparafac2.io.arrays import read_array_groups
     from tparafac2.io.longtables import read_row_groups
 
     if request.groups is None:
@@ -245,7 +246,9 @@ def _groups(request: Choosing) -> dict[Any, str] | None:
     file, _, column = request.groups.rpartition(":")
     if Path(file).is_file():
         return read_row_groups(Path(file), request.rows, column)
-    if Path(request.groups).is_file() or request.file.suffix in (".nc", ".npz", ".npy"):
+    if request.file.suffix == ".npz":
+        return read_array_groups(request.file, request.rows, request.groups)
+    if Path(request.groups).is_file() or request.file.suffix in (".nc", ".npy"):
         raise ValueError(
             f"--groups {request.groups} does not say which column of which table: write FILE:COLUMN, for "
             "example babies.csv:delivery, where the first column, or that of --rows, has the row labels."

@@ -266,7 +266,7 @@ class Choosing(Fitting, Source):
         CHOICE(
             metavar="COLUMN or FILE:COLUMN",
             help="Groups of rows (treatment, sex, region), of which halves of the rows have half each: a "
-            "column of the table, or of another one with the same row labels.",
+            "column of the table (an array of an .npz file), or of another one with the same row labels.",
         ),
     ] = None
     masks: Annotated[int, CHOICE(help="How often a fifth of the entries is hidden, to be predicted.")] = 2

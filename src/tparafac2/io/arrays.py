@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import MODES, Labels, Mode, require_memory, shown
+from tparafac2.data import MODES, Labels, Mode, listed, require_memory, shown
 from tparafac2.data.labels import ORDER, dated_dims, labels_of, named_array, resolve_dims
 from tparafac2.data.times import times_of_one_kind
 from tparafac2.errors import InvalidValue, ToldWarning
@@ -20,7 +20,7 @@ from tparafac2.hdf5 import open_hdf5
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.selecting import in_turn, nearest
 from tparafac2.result import CONTENT
-from tparafac2.words import Advice, Part, Setting
+from tparafac2.words import Advice, Argument, Part, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -147,6 +147,29 @@ def read_numpy(
     labels = {mode: _labels(path, found, mode, names.get(mode), sizes[mode]) for mode in MODES}
     _hint_at_labels(path, arrays, {mode: sizes[mode] for mode in MODES if labels[mode] is None})
     return _labelled(path.name, stack, Labels(**labels, names=_distinct(names)), chosen)
+
+
+def read_array_groups(path: Path, rows: str | None, name: str) -> dict[Any, str] | list[str]:
+    """Groups of the rows, from an array beside the data in an .npz file: by row label, if it has labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "x.npz", X=np.ones((2, 4, 2)), who=["Ann", "Bo"], diet=["milk", "rice"])
+    ...     read_array_groups(Path(folder) / "x.npz", "who", "diet")
+    {'Ann': 'milk', 'Bo': 'rice'}
+    """
+    lists = {one: array for one, array in arrays_in(path) if array is not None and array.ndim == 1}
+    if name not in lists:
+        raise InvalidValue(
+            Argument("groups"),
+            f": {name!r} is not an array of {path.name!r} that could group rows; there are "
+            f"{listed(map(repr, lists)) or 'none'}. Or write FILE:COLUMN.",
+            received=name,
+        )
+    groups, labels = list(map(str, lists[name].tolist())), lists.get(rows or "rows")
+    return groups if labels is None or len(labels) != len(groups) else dict(zip(labels.tolist(), groups))
 
 
 def _hint_at_labels(path: Path, arrays: Mapping[str, NDArray[Any]], sizes: Mapping[Mode, int]) -> None:
