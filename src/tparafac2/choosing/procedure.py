@@ -146,8 +146,8 @@ class _Procedure:
     def run(self) -> Choice:
         """Measure, judge, and fit what was chosen."""
         with Workers(self.search.n_jobs, self.search.progress) as workers:
-            n_ranks = len(self.search.ranks)
-            workers.expect(n_ranks * (len(self.masks) + 1 + len(self.splits)))
+            n_models = len(self.search.ranks) + len(self._others(self.first)) * self.search.compare
+            workers.expect(n_models * (len(self.masks) + 1 + len(self.splits)))
             self._search_ranks(workers)
             self._fit_whole(workers, [one.chosen for one in self.evidence.settled.values()])
             self._settle_on_what_is_determined(workers)
@@ -239,7 +239,6 @@ class _Procedure:
             rigidity=[math.inf, chosen.rigidity],
         )
         work = self.work._replace(search=search)
-        workers.expect(len(others) * (len(self.masks) + 1 + len(self.splits)))
         done = workers.do(_measure, [(work, mask, one) for one in others for mask in self.masks])
         measured = [masks for masks in _grouped(done, len(self.masks)) if masks is not None]
         beside = [settle(self.evidence.add(masks)).chosen for masks in measured]

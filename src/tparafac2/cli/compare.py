@@ -37,7 +37,7 @@ EXAMPLES = """Examples:
   tparafac2 compare data.nc --smoothness 1e-4,1e-3,1e-2 --rigidity inf,1 --json
   tparafac2 compare data.nc --nonnegative none,patterns,both --fit-only
 
-All models are set beside each other on the same hidden entries and the same halves of the rows.
+All models are judged by the same hidden entries and the same halves of the rows.
 
 With --out, the folder has the table (comparison.csv) and every model, for 'tparafac2 report' and 'info'.
 """

@@ -33,8 +33,8 @@ EXAMPLES = """Examples:
   tparafac2 fit votes.csv --rows land --columns issue --time year --from 1990 --rank 3 --smoothness 1e-3
   tparafac2 fit data.nc --rank 4 --model parafac2 --starts 20
 
-What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2), from hidden entries and
-halves of the rows; with --rank and --smoothness nothing is chosen, which is many times faster.
+What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2).
+With --rank and --smoothness nothing is chosen, which is many times faster.
 The folder has the page report.html, the model (model.nc), tables (CSV) and figures.
 """
 _TOLD = ("data", "selection", "table", "preparation", "weights", "groups")
