@@ -13,7 +13,9 @@ import commands
 import pytest
 
 pytestmark = pytest.mark.slow
-SMALL = shlex.split("--case almost-zero --datasets 1 --starts 1 --times 6 --rows 24 --columns 18 --jobs 1")
+SMALL = shlex.split(
+    "--quick --case almost-zero --datasets 1 --starts 1 --times 6 --rows 24 --columns 18 --jobs 1"
+)
 
 
 run = partial(commands.run, "paper")
@@ -48,6 +50,19 @@ def test_again_for_machines(out, monkeypatch):
     monkeypatch.setattr("tparafac2.experiments.reproduction._draw", lambda folder, findings: None)
     told = json.loads(run(*SMALL, "--out", out, "--json").stdout)
     assert told["outcomes"] == {"too few data sets": len(told["verdicts"])}
+    chosen = {at: {"too few data sets": len(those)} for at, those in told["verdicts_at_chosen"].items()}
+    assert told["outcomes_at_chosen"] == chosen
+    assert list(chosen) == ["tPARAFAC2, chosen", "flexible tPARAFAC2, chosen"]
+
+
+def test_without_what_the_data_choose_only_the_papers_methods_are_told(out, monkeypatch):
+    monkeypatch.setattr("tparafac2.experiments.reproduction._draw", lambda folder, findings: None)
+    monkeypatch.setattr("tparafac2.experiments.page.to_html", lambda blocks, folder: "")
+    said = run(*SMALL, "--out", out, "--without-chosen").stdout
+    assert "3 claims of the paper: too few data sets 3." in said
+    written = (out / "results.csv").read_text() + (out / "README.md").read_text()
+    assert "--without-chosen" not in said
+    assert not any(words in said + written for words in (", chosen", "data chose"))
 
 
 @pytest.mark.parametrize(

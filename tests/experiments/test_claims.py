@@ -5,6 +5,7 @@ import pytest
 from tparafac2.experiments.claims import (
     CASE_TITLES,
     CLAIMS,
+    CLAIMS_AT_CHOSEN,
     LEVEL_WORDS,
     MEASURE_WORDS,
     Above,
@@ -12,14 +13,42 @@ from tparafac2.experiments.claims import (
     GainGrows,
     Side,
 )
-from tparafac2.experiments.plan import LEVELS, METHODS
+from tparafac2.experiments.plan import ALL_METHODS, FLEXIBLE, HARD, LEVELS
 
-EXPECTATIONS = [(claim, one) for claim in CLAIMS for one in claim.expectations]
-CLAIM = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
+EVERY = (*CLAIMS, *CLAIMS_AT_CHOSEN)
+EXPECTATIONS = [(claim, one) for claim in EVERY for one in claim.expectations]
+CLAIM = pytest.mark.parametrize("claim", EVERY, ids=lambda claim: f"{claim.key} {claim.at}")
 
 
 def test_keys_are_unique():
     assert len({claim.key for claim in CLAIMS}) == len(CLAIMS)
+    assert len({(claim.key, claim.at) for claim in EVERY}) == len(EVERY)
+
+
+def sides(claim):
+    return [side for one in claim.expectations for side in one.sides]
+
+
+@pytest.mark.parametrize("method", [HARD, FLEXIBLE], ids=lambda method: method.name)
+def test_every_claim_about_tparafac2_is_judged_once_more_with_what_the_data_chose(method):
+    again = {claim.key: claim for claim in CLAIMS_AT_CHOSEN if claim.at == method.label}
+    about = [claim for claim in CLAIMS if "tPARAFAC2" in {side.model for side in sides(claim)}]
+    assert list(again) == [claim.key for claim in about]
+    for claim in about:
+        other = again[claim.key]
+        assert (other.words, other.case, other.reason) == (claim.words, claim.case, "")
+        models = [method.model if side.model == "tPARAFAC2" else side.model for side in sides(claim)]
+        assert [side.model for side in sides(other)] == models
+
+
+def test_only_the_flexible_model_is_judged_in_unit_form_and_then_all_are():
+    for claim in EVERY:
+        measures = {side.measure for side in sides(claim)}
+        if claim.at == FLEXIBLE.label:
+            assert not measures & {"fms", "fms_c"}
+            assert ("unit form" in claim.remark) == bool(measures & {"fms_unit", "fms_unit_c"})
+        else:
+            assert not measures & {"fms_unit", "fms_unit_c"}
 
 
 def test_every_case_has_claims_and_words():
@@ -37,7 +66,7 @@ def test_a_claim_is_a_sentence_that_stands_on_something(claim):
 @pytest.mark.parametrize(("claim", "one"), EXPECTATIONS)
 def test_what_is_compared_exists(claim, one):
     for side in one.sides:
-        assert side.model in {method.model for method in METHODS}
+        assert side.model in {method.model for method in ALL_METHODS}
         assert side.measure in MEASURE_WORDS
 
 
@@ -49,8 +78,7 @@ def test_both_sides_are_of_one_kind_and_not_the_same(claim, one):
 
 @CLAIM
 def test_models_without_strengths_are_not_judged_by_them(claim):
-    coupled = [side for one in claim.expectations for side in one.sides if "CMF" in side.model]
-    assert all(side.measure != "fms_c" for side in coupled)
+    assert all(side.measure != "fms_c" for side in sides(claim) if "CMF" in side.model)
 
 
 @CLAIM
@@ -72,8 +100,9 @@ def test_words_of_a_fixed_line():
     )
 
 
-def test_only_parafac2_has_no_smoothness():
-    assert {side.model for _, one in EXPECTATIONS for side in one.sides if not side.smooth} == {"PARAFAC2"}
+def test_only_parafac2_and_what_the_data_chose_have_no_lambda():
+    without = {side.model for _, one in EXPECTATIONS for side in one.sides if not side.smooth}
+    assert without == {"PARAFAC2", HARD.model, FLEXIBLE.model}
 
 
 def test_claims_cannot_be_changed():

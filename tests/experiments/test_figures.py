@@ -21,7 +21,8 @@ from tparafac2.experiments.figures import (
     score_figures,
     strengths_figure,
 )
-from tparafac2.experiments.figures.scores import line_up, score_range
+from tparafac2.experiments.figures.scores import UNIT_FORM, line_up, score_range
+from tparafac2.experiments.plan import CHOSEN
 from tparafac2.metrics import match_components
 from tparafac2.plots.style import FONT_SIZE
 from tparafac2.synthetic import almost_zero, easy
@@ -33,9 +34,10 @@ LAMBDAS = (1.0, 10.0, 100.0, 1000.0)
 SHOWN = {"easy": 5, "almost_zero": 5, "overlapping": 13}
 
 
-def full_table(n_datasets=20):
+def full_table(n_datasets=20, chosen=False):
     """Make a table like that of a full run, with made-up scores between .3 and 1."""
     methods = [("PARAFAC2", np.nan), *((m, v) for m in ("tPARAFAC2", "tCMF", "NNtCMF") for v in LAMBDAS)]
+    methods += [(method.model, np.nan) for method in CHOSEN if chosen]
     rows = [
         {"case": case, "level": level, "dataset": dataset, "model": model, "lambda_b": lambda_b}
         for case, levels in LEVELS.items()
@@ -43,7 +45,8 @@ def full_table(n_datasets=20):
         for dataset in range(n_datasets)
         for model, lambda_b in methods
     ]
-    return pd.DataFrame(rows).assign(fms=np.random.default_rng(0).uniform(0.3, 1, len(rows)))
+    fms, unit = np.random.default_rng(0).uniform(0.3, 1, (2, len(rows)))
+    return pd.DataFrame(rows).assign(fms=fms, fms_unit=unit)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +58,13 @@ def table():
 def drawn(table):
     """Give the figures of all cases, for tests that only look at them."""
     return score_figures(table)
+
+
+@pytest.fixture(scope="module")
+def with_chosen():
+    """Give the figures of a run in which data chose, too."""
+    table = full_table(n_datasets=6, chosen=True)
+    return table, score_figures(table)
 
 
 @pytest.fixture(scope="module")
@@ -238,6 +248,30 @@ def test_levels_stand_below_the_middle_of_their_boxes(drawn, case, labels):
         assert (group.min() + group.max()) / 2 == pytest.approx(tick)
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("easy", 4 * 7), ("almost_zero", 2 * 7), ("overlapping", 3 * 14), (UNIT_FORM, 3 * 15)],
+)
+def test_what_the_data_chose_has_boxes_beside_and_a_line_in_the_legend(with_chosen, name, shown):
+    figure = with_chosen[1][name]
+    assert len(boxes(figure.axes[0])) == shown
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels[-1] == ("tPARAFAC2, chosen" if name == "overlapping" else "flexible tPARAFAC2, chosen")
+    assert sum("lambda" in label for label in labels) == 1
+    assert not any("chosen" in label and "lambda" in label for label in labels)
+    check_legible(figure)
+
+
+def test_the_flexible_model_is_only_beside_others_of_its_form(with_chosen):
+    table, figures = with_chosen
+    rows = table[(table["case"] == "overlapping") & (table["level"] == 0.4)]
+    medians = set(rows.groupby("model")["fms_unit"].median().round(12)[["PARAFAC2", CHOSEN[1].model]])
+    lines = figures[UNIT_FORM].axes[0].lines
+    assert medians <= {round(float(line.get_ydata()[0]), 12) for line in lines if line.get_linewidth() == 1.2}
+    assert "unit form" in figures[UNIT_FORM].axes[0].get_ylabel()
+    assert UNIT_FORM not in score_figures(table[table["case"] != "overlapping"])
+
+
 def test_a_box_shows_the_scores_of_its_method(table, drawn):
     ax = drawn["overlapping"].axes[0]
     rows = table[(table["case"] == "overlapping") & (table["model"] == "tCMF") & (table["lambda_b"] == 100)]
@@ -292,7 +326,9 @@ def test_the_range_adapts_to_the_scores(lowest, low):
 def test_cases_that_are_not_there_are_left_out(table):
     assert list(score_figures(table[table["case"] == "almost_zero"])) == ["almost_zero"]
     assert score_figures(table[:0]) == {}
-    with pytest.raises(ValueError, match=r"no scores of PARAFAC2, tPARAFAC2 in the case 'easy'.*almost_zero"):
+    with pytest.raises(
+        ValueError, match=r"no scores of PARAFAC2; tPARAFAC2; .* in the case 'easy'.*almost_zero"
+    ):
         easy_figure(table[table["case"] == "almost_zero"])
 
 
@@ -352,6 +388,11 @@ def test_rows_and_columns_are_named(weak_data):
     assert [ax.get_title("left") for ax in figure.axes[:3]] == ["Concept 1", "Concept 2", "Concept 3"]
     assert [figure.axes[i].texts[0].get_text() for i in (0, 3)] == ["Ground truth", "PARAFAC2"]
     assert figure.get_suptitle() == "Weak concepts"
+
+
+def test_long_names_go_on_in_another_line(weak_data):
+    names = {method.label: muddled(weak_data) for method in CHOSEN}
+    check_legible(example_figure(weak_data, names))
 
 
 def test_weak_times_are_marked_over_every_panel(weak_data):

@@ -3,14 +3,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tparafac2.experiments.plan import LEVELS, METHODS, QUICK, Plan
+from tparafac2.experiments.measure import measure
+from tparafac2.experiments.plan import CHOSEN, FLEXIBLE, HARD, LEVELS, METHODS, QUICK, Plan, Task
 
 
 def test_the_full_plan_is_the_papers():
     plan = Plan()
     assert LEVELS == {"easy": (0.25, 0.5, 0.75, 1.0), "almost_zero": (1, 2), "overlapping": (0.1, 0.2, 0.4)}
     assert len(METHODS) == 13
-    assert len({task.path for task in plan.tasks()}) == 9 * 20 * 13
+    assert len({task.path for task in plan.tasks()}) == 9 * 20 * 15
     assert plan.protocol.starts == 20
     assert plan.protocol.size == (20, 150, 100)
 
@@ -23,6 +24,26 @@ def test_methods_have_the_papers_penalties():
     assert parameters["tCMF 1"]["nonnegative"] is None
     assert not any(isinstance(value, float) and name.startswith("lambda") and value
                    for name, value in parameters["PARAFAC2"].items())  # fmt: skip
+
+
+def test_without_what_the_data_choose_the_plan_is_as_it_was():
+    plan = Plan(chosen=False)
+    assert {task.method for task in plan.tasks()} == set(METHODS)
+    assert [task for task in Plan().tasks() if task.method not in CHOSEN] == list(plan.tasks())
+    assert plan.protocol == Plan().protocol  # the same folder can have both
+
+
+def test_the_hard_model_chooses_no_rigidity():
+    for coarse in (False, True):
+        assert HARD.search(coarse)["rigidity"] == np.inf
+    assert FLEXIBLE.search(coarse=False) == {}
+    assert np.inf in FLEXIBLE.search(coarse=True)["rigidity"]  # the constraint may always be kept
+
+
+def test_the_smallest_plan_with_a_choice_can_be_done():
+    plan = Plan(cases=("easy",), starts=1, n_times=3, n_rows=6, n_columns=18, max_iter=20, coarse=True)
+    assert measure(Task(plan.settings[0], 0, FLEXIBLE), plan.protocol)["chosen"]
+    Plan(cases=("easy",), n_times=2, n_rows=5, n_columns=18, chosen=False)
 
 
 def test_a_data_set_does_not_depend_on_how_many_there_are():
@@ -58,10 +79,12 @@ def test_the_fingerprint_tells_protocols_apart(field):
         "n_columns": 36,
         "max_iter": 7,
         "tol": 1e-3,
+        "chosen": False,
+        "coarse": True,
     }[field]
     changed = dataclasses.replace(Plan(), **{field: other}).protocol.fingerprint
     # Which records there are is no part of the protocol of one record: a run can grow.
-    assert (changed == Plan().protocol.fingerprint) == (field in ("cases", "datasets"))
+    assert (changed == Plan().protocol.fingerprint) == (field in ("cases", "datasets", "chosen"))
 
 
 def test_cases_may_be_written_as_on_the_command_line_and_in_any_order():
@@ -82,6 +105,8 @@ def test_cases_may_be_written_as_on_the_command_line_and_in_any_order():
         ({"n_columns": 18}, "an overlap of 0.1 cannot be made with 18 words"),
         ({"n_rows": 2}, "need at least 3 rows"),
         ({"n_times": 1}, "at least 2 times"),
+        ({"n_times": 2}, "at least 3 times and 6 rows; got 2 and 150.*--without-chosen"),
+        ({"n_rows": 5}, "at least 3 times and 6 rows; got 20 and 5"),
     ],
 )
 def test_what_cannot_be_done_is_refused(arguments, said):

@@ -3,26 +3,50 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2 import synthetic
-from tparafac2.experiments.measure import fit, measure
-from tparafac2.experiments.plan import METHODS, Method, Plan, Setting, Task
+from tparafac2 import choose, synthetic
+from tparafac2.experiments.measure import fit, measure, unit_form
+from tparafac2.experiments.plan import (
+    ALL_METHODS,
+    CHOSEN,
+    FLEXIBLE,
+    HARD,
+    METHODS,
+    QUICK,
+    Method,
+    Plan,
+    Setting,
+    Task,
+)
 from tparafac2.experiments.records import RecordError, Store, from_text, row, tabulate, to_text
 from tparafac2.files import UNFINISHED
 from tparafac2.metrics import factor_match_score
 
-PLAN = Plan(datasets=1, starts=3, n_times=6, n_rows=24, n_columns=36)
+PLAN = Plan(datasets=1, starts=3, n_times=6, n_rows=24, n_columns=36, coarse=True)
 TASK = Task(Setting("almost_zero", 1), 0, Method("tPARAFAC2", 1000.0))
+
+
+LARGER = replace(QUICK, starts=2)  # so large that hidden entries tell how far patterns give way
+OVERLAPPING = TASK._replace(setting=Setting("overlapping", 0.2), dataset=1)
 
 
 @pytest.fixture(scope="module")
 def record():
     return measure(TASK, PLAN.protocol)
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    """What two data sets chose, for both ways to have them choose."""
+    tasks = [OVERLAPPING._replace(method=method) for method in CHOSEN]
+    return {task.method: measure(task, LARGER.protocol) for task in tasks}
 
 
 def without_times(record):
@@ -55,6 +79,85 @@ def test_models_without_strengths_are_scored_without_them():
     of_tcmf = measure(TASK._replace(method=Method("tCMF", 1000.0)), PLAN.protocol)
     assert set(of_tcmf["scores"]["stacked"]) == {"score", "per_component", "A", "B"}
     assert np.isnan(row(of_tcmf)["fms_c"])
+
+
+def test_what_the_data_chose_is_in_the_record(chosen):
+    tried = FLEXIBLE.search(coarse=True)
+    for method, one in chosen.items():
+        task, again = from_text(to_text(one), LARGER.protocol)
+        assert task.method == method
+        found = row(again)
+        assert found["smoothness"] == again["chosen"]["smoothness"] in tried["smoothness"]
+        assert found["smoothness"] == pytest.approx(one["fit"]["smoothness"])
+        assert 0 < again["chosen"]["hidden_error"] < 1
+        assert found["rigidity"] in tried["rigidity"]
+    assert row(chosen[HARD])["rigidity"] == np.inf
+    assert row(chosen[FLEXIBLE])["rigidity"] == 1.0  # where concepts overlap, sizes and angles change
+
+
+def test_given_penalties_are_no_choice_but_amount_to_a_smoothness(record):
+    found = row(record)
+    assert record["chosen"] is None
+    assert 0 < found["smoothness"] < 0.1
+    assert np.isnan(found["rigidity"])
+
+
+def test_a_choice_fits_as_often_as_all_methods_and_can_be_fitted_again(chosen):
+    for method, one in chosen.items():
+        found = row(one)
+        assert found["starts"] == LARGER.starts
+        settled = {name: found[name] for name in ("smoothness", "rigidity")}
+        _, model = fit(OVERLAPPING._replace(method=method), LARGER.protocol, **settled)
+        assert model.objective_ == pytest.approx(one["fit"]["objective"], rel=1e-9)
+
+
+def test_a_choice_does_not_see_the_truth(monkeypatch):
+    seen = []
+
+    def watched(X, **search):
+        seen.append(X)
+        return choose(X, **search)
+
+    monkeypatch.setattr("tparafac2.experiments.measure.choose", watched)
+    data, _ = fit(OVERLAPPING._replace(method=HARD), LARGER.protocol)
+    assert seen[0] is data.X  # bare numbers, without the factors behind them
+
+
+def test_half_a_choice_is_no_result(monkeypatch):
+    def interrupted(X, **search):
+        return SimpleNamespace(record={"interrupted": True}, model=None)
+
+    monkeypatch.setattr("tparafac2.experiments.measure.choose", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        measure(OVERLAPPING._replace(method=HARD), LARGER.protocol)
+
+
+def test_unit_form_does_not_depend_on_where_sizes_are():
+    rng = np.random.default_rng(0)
+    A, B, C = rng.normal(size=(5, 2)), rng.normal(size=(4, 6, 2)), rng.random((4, 2)) + 0.1
+    B[2, :, 1] = 0.0
+    moved = rng.random((4, 2)) + 0.5
+    for one, other in zip(unit_form((A, B, C)), unit_form((A, B * moved[:, None], C / moved))):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    lengths = np.linalg.norm(unit_form((A, B, C))[1], axis=1)
+    assert lengths[2, 1] == 0.0
+    np.testing.assert_allclose(np.delete(lengths.ravel(), 5), 1.0)
+
+
+def test_patterns_that_change_their_sizes_are_scored_in_unit_form(chosen):
+    method = FLEXIBLE
+    settled = {name: row(chosen[method])[name] for name in ("smoothness", "rigidity")}
+    data, model = fit(OVERLAPPING._replace(method=method), LARGER.protocol, **settled)
+    factors = model.A_, model.B_, model.C_
+    expected = factor_match_score(unit_form(factors), unit_form(data.factors))
+    assert chosen[method]["scores"]["stacked"]["score"] == pytest.approx(expected, abs=1e-9)
+    assert abs(expected - factor_match_score(factors, data)) > 1e-4  # the form matters
+    assert row(chosen[method])["fms_unit"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_every_model_has_a_score_in_unit_form_with_strengths():
+    of_tcmf = row(measure(OVERLAPPING._replace(method=Method("tCMF", 1000.0)), LARGER.protocol))
+    assert 0 < of_tcmf["fms_unit"] <= of_tcmf["fms_unit_c"] <= 1
 
 
 def test_all_methods_have_the_same_starts():
@@ -106,10 +209,10 @@ def test_the_table_is_in_the_order_of_the_experiments(record):
         return other
 
     settings = [Setting("overlapping", 0.1), Setting("easy", 1.0), Setting("easy", 0.25)]
-    table = tabulate(made(setting, method) for setting in settings for method in reversed(METHODS))
+    table = tabulate(made(setting, method) for setting in settings for method in reversed(ALL_METHODS))
     assert list(table["case"].unique()) == ["easy", "overlapping"]
     assert list(table["level"].unique()) == [0.25, 1.0, 0.1]
-    assert list(table["method"][:13]) == [method.label for method in METHODS]
+    assert list(table["method"][:15]) == [method.label for method in ALL_METHODS]
 
 
 @pytest.mark.parametrize(
@@ -124,6 +227,9 @@ def test_the_table_is_in_the_order_of_the_experiments(record):
         (lambda r: r.pop("scores"), "lacks 'scores'"),
         (lambda r: r.pop("task"), "lacks 'task'"),
         (lambda r: r["fit"].pop("objective"), "lacks 'objective'"),
+        (lambda r: r.pop("chosen"), "lacks 'chosen'"),
+        (lambda r: r["scores"]["unit"].update(score=1.5), "a sensible fms_unit"),
+        (lambda r: r.update(format=1), "format 1"),
     ],
 )
 def test_foreign_records_are_refused(record, change, said):
@@ -189,7 +295,7 @@ def test_a_record_is_written_once_and_for_good(store, records):
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 1}, {"starts": 2}, {"n_times": 7}, {"max_iter": 4}, {"tol": 1e-3}]
+    "change", [{"seed": 1}, {"starts": 2}, {"n_times": 7}, {"max_iter": 4}, {"tol": 1e-3}, {"coarse": True}]
 )
 def test_other_settings_are_refused_by_name(store, change):
     before = content(store.folder)

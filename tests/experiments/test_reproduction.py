@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -17,6 +18,7 @@ PLAN = Plan(
     n_rows=24,
     n_columns=36,
     max_iter=12,
+    coarse=True,
 )
 
 
@@ -34,6 +36,7 @@ def test_everything_is_written(outcome):
         "strengths",
         "almost_zero",
         "overlapping",
+        "overlapping-unit",
         "example-almost_zero",
         "example-overlapping",
     )
@@ -45,7 +48,7 @@ def test_everything_is_written(outcome):
 
 
 def test_the_table_has_every_task(outcome):
-    assert len(outcome.table) == 5 * 2 * 13
+    assert len(outcome.table) == 5 * 2 * 15
     written = pd.read_csv(outcome.folder / "results.csv")
     pd.testing.assert_frame_equal(written, outcome.table, check_dtype=False)
 
@@ -53,19 +56,38 @@ def test_the_table_has_every_task(outcome):
 def test_the_page_tells_every_verdict_and_shows_every_figure(outcome):
     text = (outcome.folder / "README.md").read_text()
     for verdict in outcome.verdicts:
-        assert text.count(verdict.claim.words) == 2  # in the overview, and with its tests
+        again = sum(other.claim.key == verdict.claim.key for other in outcome.verdicts)
+        assert text.count(verdict.claim.words) == 2 * again  # in the overview, and with its tests
+    assert [line for line in text.splitlines() if line.startswith("## ")][:2] == [
+        "## Verdicts",
+        "## Verdicts with what the data chose",
+    ]
     for path in (outcome.folder / "figures").glob("*.png"):
         assert f"(figures/{path.name})" in text
-    assert "tparafac2 paper --case almost-zero" in text
+    assert "tparafac2 paper --quick --case almost-zero" in text
     assert "keeps its objective" in text
-    assert (outcome.folder / "index.html").read_text().count("data:image/png;base64,") == 6
+    assert (outcome.folder / "index.html").read_text().count("data:image/png;base64,") == 7
+
+
+def test_the_page_sums_up_what_the_data_chose(outcome):
+    text = (outcome.folder / "README.md").read_text()
+    part = text.split("## What the data chose")[1].split("## Uniqueness")[0]
+    lines = [line for line in part.splitlines() if line.startswith("| ")][1:]
+    assert [line.split(" | ")[0].strip("| ") for line in lines] == [one.label for one in PLAN.settings]
+    chosen = outcome.table[outcome.table["method"] == "tPARAFAC2, chosen"]
+    own = chosen[(chosen["case"] == "overlapping") & (chosen["level"] == 0.4)]["smoothness"]
+    assert f"| {own.median():.2g} ({own.min():.2g} to {own.max():.2g}) |" in lines[-1]
+    assert "of 2 |" in lines[-1]
 
 
 def test_verdicts_are_written_three_ways(outcome):
-    listed = json.loads((outcome.folder / "verdicts.json").read_text())["verdicts"]
-    assert [one["claim"] for one in listed] == [verdict.claim.key for verdict in outcome.verdicts]
+    told = json.loads((outcome.folder / "verdicts.json").read_text())
+    listed = [told["verdicts"], *told["verdicts_at_chosen"].values()]
+    assert [len(those) for those in listed] == [7, 6, 6]  # one start does not agree with others
+    keys = [verdict.claim.key for verdict in outcome.verdicts]
+    assert [one["claim"] for those in listed for one in those] == keys
     table = pd.read_csv(outcome.folder / "verdicts.csv")
-    assert list(table["claim"].unique()) == [one["claim"] for one in listed]
+    assert len(table[["claim", "at"]].drop_duplicates()) == len(outcome.verdicts)
     assert "TOO FEW DATA SETS" in (outcome.folder / "verdicts.txt").read_text()
 
 
@@ -81,15 +103,20 @@ def test_a_second_call_does_nothing_again_and_writes_the_same(outcome, monkeypat
 
 
 def test_a_run_can_grow_and_shows_what_was_asked_for(outcome, tmp_path, monkeypatch):
-    monkeypatch.setattr("tparafac2.experiments.reproduction._write", lambda *findings: None)
-    small = Plan(**{**vars(PLAN), "cases": ("almost_zero",), "datasets": 1})
+    written = []
+    monkeypatch.setattr(
+        "tparafac2.experiments.reproduction._write", lambda folder, plan, findings: written.append(findings)
+    )
+    small = Plan(**{**vars(PLAN), "cases": ("almost_zero",), "datasets": 1, "chosen": False})
     grown = paper(tmp_path / "out", small, jobs=1)
     assert len(grown.table) == 2 * 13
-    grown = paper(tmp_path / "out", Plan(**{**vars(small), "datasets": 2}), jobs=1)
+    assert all(verdict.claim.is_published for verdict in grown.verdicts)
+    assert [list(example.estimates) for example in written[-1].examples] == [["PARAFAC2", "tPARAFAC2 1000"]]
+    grown = paper(tmp_path / "out", Plan(**{**vars(small), "datasets": 2, "chosen": True}), jobs=1)
     columns = outcome.table.columns.drop("seconds")
     expected = outcome.table[outcome.table["case"] == "almost_zero"].reset_index(drop=True)
     pd.testing.assert_frame_equal(grown.table[columns], expected[columns])
-    assert [call["fits"] for call in json.loads((tmp_path / "out" / "calls.json").read_text())] == [26, 26]
+    assert [call["fits"] for call in json.loads((tmp_path / "out" / "calls.json").read_text())] == [26, 34]
 
 
 def test_the_example_is_the_data_set_with_the_median_gain():
@@ -112,6 +139,7 @@ def test_the_example_is_the_data_set_with_the_median_gain():
             "tparafac2 paper --seed 3 --times 8 --rows 30 --columns 36",
         ),
         (Plan(cases=("almost_zero",)), "tparafac2 paper --case almost-zero"),
+        (replace(QUICK, datasets=3, chosen=False), "tparafac2 paper --quick --datasets 3 --without-chosen"),
     ],
 )
 def test_the_command_says_what_was_done(plan, typed):

@@ -22,7 +22,9 @@ class Few(Plan):
         return islice(super().tasks(), 8)
 
 
-WHOLE = Plan(cases=("easy",), datasets=1, starts=2, n_times=6, n_rows=24, n_columns=18, max_iter=100)
+WHOLE = Plan(
+    cases=("easy",), datasets=1, starts=2, n_times=6, n_rows=24, n_columns=18, max_iter=100, coarse=True
+)
 PLAN = Few(**vars(WHOLE))
 TASKS = list(PLAN.tasks())
 

@@ -1,14 +1,15 @@
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tparafac2.experiments.claims import CLAIMS
-from tparafac2.experiments.plan import LEVELS, METHODS
+from tparafac2.experiments.claims import CLAIMS, CLAIMS_AT_CHOSEN
+from tparafac2.experiments.plan import CHOSEN, FLEXIBLE, HARD, LEVELS, METHODS
 from tparafac2.experiments.statistics import holm, paired_test
-from tparafac2.experiments.verdicts import Ruling, as_json, as_table, as_text, judge
+from tparafac2.experiments.verdicts import Ruling, as_json, as_table, as_text, by_penalties, judge
 
 pytestmark = pytest.mark.slow
 
@@ -17,14 +18,18 @@ SCORES = {"PARAFAC2": (0.90, 0.30), "tPARAFAC2": (0.97, 0.10), "tCMF": (0.60, 0.
 AGREEMENT = {"PARAFAC2": 0.97, "tPARAFAC2": 0.98, "tCMF": 0.60, "NNtCMF": 0.99}
 
 
-def results(n=12, seed=0):
+SCORES |= {method.model: SCORES["tPARAFAC2"] for method in CHOSEN}
+AGREEMENT |= {method.model: AGREEMENT["tPARAFAC2"] for method in CHOSEN}
+
+
+def results(n=12, seed=0, methods=METHODS):
     """Make a table in which all claims hold, by a wide margin."""
     rng = np.random.default_rng(seed)
     difficulty = rng.normal(0, 0.02, n)
     rows = []
     for case, levels in LEVELS.items():
         for i, level in enumerate(levels):
-            for method in METHODS:
+            for method in methods:
                 start, loss = SCORES[method.model]
                 score = start - loss * i / (len(levels) - 1)
                 weak = {"PARAFAC2": 0.1}.get(method.model, 0.8)
@@ -41,6 +46,8 @@ def results(n=12, seed=0):
                             "fms": score + jitter,
                             "fms_a": score + jitter,
                             "fms_c": np.nan if "CMF" in method.model else score + jitter,
+                            "fms_unit": score + jitter,
+                            "fms_unit_c": score + jitter,
                             "weak_patterns": weak + jitter if case == "almost_zero" else np.nan,
                             "agreement": AGREEMENT[method.model] + jitter,
                             "objective_spread": 1e-7 * rng.random(),
@@ -344,6 +351,67 @@ def test_the_table_is_left_alone(table):
     before = table.copy()
     judge(table)
     pd.testing.assert_frame_equal(table, before)
+
+
+# --- with what the data chose -------------------------------------------------------------------------------
+
+EVERY = (*CLAIMS, *CLAIMS_AT_CHOSEN)
+
+
+@pytest.fixture(scope="module")
+def both():
+    """A table with all methods, and its verdicts."""
+    table = results(methods=(*METHODS, *CHOSEN))
+    return table, judge(table, EVERY)
+
+
+def test_claims_hold_at_chosen_penalties_too(both):
+    apart = by_penalties(both[1])
+    assert list(apart) == ["published", HARD.label, FLEXIBLE.label]
+    assert [len(verdicts) for verdicts in apart.values()] == [12, 10, 10]
+    assert {verdict.outcome for verdict in both[1]} == {Ruling.HOLDS}
+
+
+@pytest.mark.parametrize(("method", "measure"), [(HARD, "fms"), (FLEXIBLE, "fms_unit")])
+def test_what_the_data_chose_decides_its_own_verdicts_alone(both, method, measure):
+    table, before = both
+    worse = lifted(table, -0.9, method.model, measure=measure)
+    changed = [
+        (one.claim.key, one.claim.at) for one, other in zip(judge(worse, EVERY), before, strict=True)
+        if one.outcome is not other.outcome
+    ]  # fmt: skip
+    assert changed == [("easy-better", method.label)]
+
+
+def test_published_verdicts_do_not_depend_on_what_the_data_chose(both):
+    table, verdicts = both
+    published = table[~table["model"].isin([method.model for method in CHOSEN])]
+    assert judge(published, EVERY) == by_penalties(verdicts)["published"]
+
+
+def test_files_keep_published_and_chosen_apart(both):
+    _, verdicts = both
+    told = json.loads(as_json(verdicts))
+    assert len(told["verdicts"]) == len(CLAIMS)
+    assert {at: len(those) for at, those in told["verdicts_at_chosen"].items()} == {
+        HARD.label: 10, FLEXIBLE.label: 10
+    }  # fmt: skip
+    table = as_table(verdicts)
+    assert list(table["at"].unique()) == ["published", HARD.label, FLEXIBLE.label]
+    assert len(table[table["at"] == "published"]) == len(as_table(by_penalties(verdicts)["published"]))
+
+
+def test_the_text_tells_the_published_first_and_fits_a_terminal(both):
+    lines = as_text(both[1]).splitlines()
+    assert lines[:3] == [
+        "12 claims of the paper: holds 12.",
+        "10 claims of the paper with tPARAFAC2, chosen: holds 10.",
+        "10 claims of the paper with flexible tPARAFAC2, chosen: holds 10.",
+    ]
+    titles = [above for above, line in pairwise(lines) if line.startswith("==")]
+    assert titles[2:4] == ["Overlapping concepts", "Easy case: tPARAFAC2, chosen"]
+    assert titles[-1] == "Overlapping concepts: flexible tPARAFAC2, chosen"
+    assert max(map(len, lines)) <= 100
 
 
 # --- telling ------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ EXAMPLES = """Examples:
   tparafac2 paper --dask tcp://10.0.0.1:8786
 
 The same command goes on where a stopped or killed run was.
-More data sets or cases may follow in the same folder; other settings need another.
+More data sets, cases or methods may follow in the same folder; other settings need another.
 The page shows what the last call asked for; nothing is done twice to ask for all of it again.
 """
 
@@ -56,6 +56,13 @@ class Request:
         bool,
         typer.Option("--quick", help="All of it in about a minute: fewer, smaller data sets, fewer starts."),
     ] = False
+    without_chosen: Annotated[
+        bool,
+        typer.Option(
+            "--without-chosen",
+            help="Only the paper's methods, not those whose settings each data set chooses: half the time.",
+        ),
+    ] = False
     jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1
     dask: Annotated[
         str | None,
@@ -70,8 +77,8 @@ class Request:
 def paper(request: Request) -> None:
     """Run the paper's experiments, draw its figures and judge its claims.
 
-    Three kinds of synthetic data, four models, and a page with figures and a verdict on every claim.
-    Results are kept as they come.
+    Three kinds of synthetic data, four models, tPARAFAC2 also with what the data choose, and a page with
+    figures and a verdict on every claim. Results are kept as they come.
     """
     from tparafac2.experiments import paper as run_paper
 
@@ -93,6 +100,7 @@ def _plan(request: Request) -> Plan:
     asked |= {f"n_{name}": getattr(request, name) for name in ("times", "rows", "columns")}
     asked |= {"cases": tuple(request.case) if request.case else None}
     given = {name: value for name, value in asked.items() if value is not None}
+    given |= {"chosen": not request.without_chosen}
     return replace(QUICK if request.quick else Plan(), **given)
 
 
@@ -140,12 +148,17 @@ def _as_text(outcome: Outcome) -> str:
 
 
 def _as_json(outcome: Outcome) -> str:
-    from tparafac2.experiments.verdicts import as_json
+    from tparafac2.experiments.claims import PUBLISHED
+    from tparafac2.experiments.verdicts import as_json, by_penalties
 
-    counts = Counter(verdict.outcome.value for verdict in outcome.verdicts)
+    counts = {
+        at: dict(Counter(verdict.outcome.value for verdict in those))
+        for at, those in by_penalties(outcome.verdicts).items()
+    }
     where = {
         "folder": str(outcome.folder),
         "page": str(outcome.folder / "index.html"),
-        "outcomes": dict(counts),
+        "outcomes": counts.pop(PUBLISHED, {}),
+        "outcomes_at_chosen": counts,
     }
     return json.dumps(where | json.loads(as_json(outcome.verdicts)), indent=2)

@@ -4,8 +4,10 @@ Every comparison has a left and a right side, and the claim is that the left is 
 for `tparafac2.experiments.verdicts` to say.
 """
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from tparafac2.experiments.plan import CHOSEN, LAMBDAS, METHODS, Method
 
 CASE_TITLES = {
     "easy": "Easy case",
@@ -21,6 +23,8 @@ MEASURE_WORDS = {
     "fms": "score",
     "fms_a": "recovery of loadings (A)",
     "fms_c": "recovery of strengths (D)",
+    "fms_unit": "score in unit form",
+    "fms_unit_c": "recovery of strengths (D) in unit form",
     "weak_patterns": "patterns in weak slices",
     "agreement": "agreement of starts",
     "objective_spread": "spread of objectives",
@@ -41,7 +45,7 @@ class Side:
     Attributes
     ----------
     model : str
-        "PARAFAC2", "tPARAFAC2", "tCMF" or "NNtCMF".
+        "PARAFAC2", "tPARAFAC2", "tCMF", "NNtCMF", or one with what the data chose.
     measure : str
         The column of the results, a key of `MEASURE_WORDS`.
 
@@ -57,7 +61,7 @@ class Side:
     @property
     def smooth(self) -> bool:
         """Whether the model has a lambda_b."""
-        return self.model != "PARAFAC2"
+        return Method(self.model, LAMBDAS[0]) in METHODS
 
 
 class _Comparing:
@@ -125,6 +129,10 @@ class GainGrows(_Comparing):
 Expectation: TypeAlias = Above | Falls | GainGrows
 
 
+PUBLISHED = "published"
+"""The penalties that the paper has."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One claim of the paper.
@@ -143,6 +151,8 @@ class Claim:
         What a reader must know to weigh the verdict, whatever it is.
     reason : str
         Why a run may differ from the paper, if that has been measured. Shown only where it does differ.
+    at : str
+        The penalties of tPARAFAC2 that it is judged at: `PUBLISHED`, or the method that has the data choose.
 
     Examples
     --------
@@ -156,6 +166,12 @@ class Claim:
     expectations: tuple[Expectation, ...]
     remark: str = ""
     reason: str = ""
+    at: str = PUBLISHED
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it is judged at the paper's penalties."""
+        return self.at == PUBLISHED
 
 
 _FREE, _SMOOTH, _COUPLED, _NONNEGATIVE = Side("PARAFAC2"), Side("tPARAFAC2"), Side("tCMF"), Side("NNtCMF")
@@ -260,3 +276,45 @@ CLAIMS = (
     ),
 )
 """The claims in the paper's order. A reason belongs here once it has been measured."""
+
+_UNIT_FORMS = {"fms": "fms_unit", "fms_c": "fms_unit_c"}
+_UNIT_REMARK = (
+    "Since these patterns change their sizes, all models and the truth are compared in unit form: patterns "
+    "have length 1 at each time, and strengths all of their size, also those of tCMF."
+)
+
+
+def at_chosen(claim: Claim, method: Method) -> Claim:
+    """The same claim about tPARAFAC2 with what the data chose.
+
+    Examples
+    --------
+    >>> from tparafac2.experiments.plan import HARD, FLEXIBLE
+    >>> [at_chosen(CLAIMS[0], method).expectations[0].words("easy") for method in (HARD, FLEXIBLE)]
+    ['score: tPARAFAC2, chosen > PARAFAC2', 'score in unit form: flexible tPARAFAC2, chosen > PARAFAC2']
+    """
+    forms = {} if method.keeps_sizes else _UNIT_FORMS
+
+    def instead(side: object) -> object:
+        if not isinstance(side, Side):
+            return side
+        model = method.model if side.model == _SMOOTH.model else side.model
+        return Side(model, forms.get(side.measure, side.measure))
+
+    changed: list[dict[str, Any]] = [
+        {name: instead(side) for name, side in vars(one).items()} for one in claim.expectations
+    ]
+    expectations = tuple(type(one)(**sides) for one, sides in zip(claim.expectations, changed))
+    measures = {side.measure for one in claim.expectations for side in one.sides}
+    # What was measured of the published penalties explains nothing here.
+    remark = _UNIT_REMARK if measures & set(forms) else claim.remark
+    return replace(claim, expectations=expectations, remark=remark, reason="", at=method.label)
+
+
+CLAIMS_AT_CHOSEN = tuple(
+    at_chosen(claim, method)
+    for method in CHOSEN
+    for claim in CLAIMS
+    if any(side.model == _SMOOTH.model for one in claim.expectations for side in one.sides)
+)
+"""Every claim about tPARAFAC2 once more, for each way to have the data choose its penalties."""

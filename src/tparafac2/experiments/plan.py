@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tparafac2.models import Decomposition
 
 _MOST_DATASETS = 10_000
+_LEAST_TIMES = 3
 _STARTS_APART = 10**9  # starts and data must not be drawn from the same stream
 
 NOISE = 0.5
@@ -28,6 +30,9 @@ HEADLINE = 1000.0
 """The lambda_B that the verdicts stand on, fixed before any result was seen."""
 
 RANK = 3
+
+COARSE: dict[str, Any] = {"smoothness": (1e-3, 3e-3, 1e-2), "rigidity": (math.inf, 1.0), "n_masks": 1}
+"""What a coarse choice tries, and how often it hides entries; a full one has the defaults of `choose`."""
 
 LEVELS: dict[str, tuple[float, ...]] = {
     "easy": (0.25, 0.5, 0.75, 1.0),
@@ -84,6 +89,8 @@ class Method:
     'tPARAFAC2 1000'
     >>> Method("NNtCMF", 10.0).estimator()
     TemporalCMF(rank=3, nonnegative='rows', lambda_a=0.1, lambda_b=10.0)
+    >>> HARD.search(coarse=True)
+    {'smoothness': (0.001, 0.003, 0.01), 'rigidity': inf, 'n_masks': 1}
     """
 
     model: str
@@ -97,17 +104,34 @@ class Method:
     @property
     def name(self) -> str:
         """The method as part of a path."""
-        return self.label.replace(" ", "-")
+        return self.label.replace(",", "").replace(" ", "-")
 
     @property
     def modes(self) -> str:
         """The factors to score: models with fixed strengths have none to compare."""
         return "AB" if self.model in ("tCMF", "NNtCMF") else "ABC"
 
-    def estimator(self) -> "Decomposition":
-        """The model, not fitted."""
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the data choose its penalties."""
+        return self in CHOSEN
+
+    @property
+    def keeps_sizes(self) -> bool:
+        """Whether patterns keep their sizes in time, so that factors can be scored as they are."""
+        return self != FLEXIBLE
+
+    def search(self, coarse: bool) -> dict[str, Any]:
+        """What the data choose from, as arguments of `choose`."""
+        tried = dict(COARSE) if coarse else {}
+        return tried | ({"rigidity": math.inf} if self == HARD else {})
+
+    def estimator(self, **settled: Any) -> "Decomposition":
+        """The model, not fitted; one whose penalties the data choose needs to be told what they chose."""
         from tparafac2.models import Parafac2, TemporalCMF, TParafac2
 
+        if self.is_chosen:
+            return TParafac2(rank=RANK, **settled)
         if self.model == "PARAFAC2":
             return Parafac2(rank=RANK)
         if self.model == "tPARAFAC2":
@@ -125,6 +149,14 @@ METHODS = (
     *(Method(model, lambda_b) for model in ("tPARAFAC2", "tCMF", "NNtCMF") for lambda_b in LAMBDAS),
 )
 """The paper's methods: one without penalties, three with four values of lambda_B."""
+
+HARD, FLEXIBLE = CHOSEN = (Method("tPARAFAC2, chosen"), Method("flexible tPARAFAC2, chosen"))
+"""Methods whose smoothness, and rigidity where sizes and angles may give way, each data set chooses.
+
+Hidden entries decide, see `tparafac2.choose`; the rank is given, as for all methods; the truth is not seen.
+"""
+
+ALL_METHODS = (*METHODS, *CHOSEN)
 
 
 class Task(NamedTuple):
@@ -152,6 +184,7 @@ class Protocol:
     size: Size
     max_iter: int
     tol: float
+    coarse: bool
     version: str
 
     def data_seed(self, dataset: int) -> int:
@@ -190,13 +223,17 @@ class Plan:
     n_times, n_rows, n_columns : int
         Sizes of the data sets.
     max_iter, tol
-        Limits of each fit.
+        Limits of each fit; `choose` has its own `tol`, the same by default.
+    chosen : bool
+        Also do tPARAFAC2 and its flexible form with what the data choose; without, only the paper's methods.
+    coarse : bool
+        Let the data choose from fewer values, by entries that are hidden once.
 
     Examples
     --------
     >>> plan = Plan(cases=("easy",), datasets=2)
-    >>> len(list(plan.tasks()))  # 4 levels of noise, 2 data sets, 13 methods
-    104
+    >>> len(list(plan.tasks()))  # 4 levels of noise, 2 data sets, 15 methods
+    120
     >>> Plan(cases=("esay",))
     Traceback (most recent call last):
     ValueError: there is no case 'esay': did you mean 'easy'? The cases are easy, almost_zero, overlapping.
@@ -211,6 +248,8 @@ class Plan:
     n_columns: int = Size().n_columns
     max_iter: int = 2000
     tol: float = 1e-8
+    chosen: bool = True
+    coarse: bool = False
 
     def __post_init__(self) -> None:
         # One spelling for people on a command line and one for Python; the order is the paper's.
@@ -224,6 +263,8 @@ class Plan:
             _require_whole(name, getattr(self, name), 1, most)
         _require_whole("seed", self.seed, 0, 10**12)
         check_sizes(self.size, RANK)
+        if self.chosen:
+            _require_enough_to_choose(self.size)
         for case, level in self.settings:
             possible_splits(self.n_columns, RANK, level if case == "overlapping" else 0.0)
 
@@ -235,18 +276,23 @@ class Plan:
     @property
     def protocol(self) -> Protocol:
         """What decides each record; which and how many there are is not part of it."""
-        return Protocol(self.seed, self.starts, self.size, self.max_iter, self.tol, __version__)
+        return Protocol(self.seed, self.starts, self.size, self.max_iter, self.tol, self.coarse, __version__)
 
     @property
     def settings(self) -> list[Setting]:
         """Cases at their levels."""
         return [Setting(case, level) for case in self.cases for level in LEVELS[case]]
 
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """The paper's methods, then those with what the data choose."""
+        return ALL_METHODS if self.chosen else METHODS
+
     def tasks(self) -> Iterator[Task]:
         """All tasks, data set by data set, so that an unfinished run has seen a bit of everything."""
         for dataset in range(self.datasets):
             for setting in self.settings:
-                for method in METHODS:
+                for method in self.methods:
                     yield Task(setting, dataset, method)
 
 
@@ -257,6 +303,15 @@ def _require_case(case: str) -> None:
         raise ValueError(f"there is no case {case!r}{hint} The cases are {', '.join(LEVELS)}.")
 
 
+def _require_enough_to_choose(size: Size) -> None:
+    if size.n_times < _LEAST_TIMES or size.n_rows < 2 * RANK:
+        raise ValueError(
+            f"data choose their settings from at least {_LEAST_TIMES} times and {2 * RANK} rows; got "
+            f"{size.n_times} and {size.n_rows}. Ask for more of them, or leave out what the data choose "
+            "(chosen=False, --without-chosen)."
+        )
+
+
 def _require_whole(name: str, value: Any, least: int, most: int | None) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be a whole number; got {value!r}.")
@@ -265,5 +320,5 @@ def _require_whole(name: str, value: Any, least: int, most: int | None) -> None:
         raise ValueError(f"{name} must be {span}; got {value}.")
 
 
-QUICK = Plan(datasets=6, starts=4, n_times=12, n_rows=60, n_columns=45, max_iter=1000)
-"""Everything in a minute or two: fewer, smaller data sets and fewer starts."""
+QUICK = Plan(datasets=6, starts=4, n_times=12, n_rows=60, n_columns=45, max_iter=1000, coarse=True)
+"""Everything in a minute or two: fewer, smaller data sets, fewer starts and a coarse choice."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tparafac2.experiments.plan import LEVELS, METHODS, Method, Protocol, Setting, Task
+from tparafac2.experiments.plan import ALL_METHODS, LEVELS, Method, Protocol, Setting, Task
 from tparafac2.files import UNFINISHED, written_whole
 from tparafac2.synthetic.recipe import Size
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CONTENT = "tparafac2 experiment record"
 FOLDER_CONTENT = "tparafac2 experiments"
-FORMAT = 1
+FORMAT = 2
 _MINUTE = 60.0
 
 Record = dict[str, Any]
@@ -88,7 +88,7 @@ def from_text(text: str, protocol: Protocol) -> tuple[Task, Record]:
         named = record["task"]
         method = Method(named["model"], named["lambda_b"])
         task = Task(Setting(named["case"], named["level"]), named["dataset"], method)
-        known = task.setting.level in LEVELS[task.setting.case] and method in METHODS
+        known = task.setting.level in LEVELS[task.setting.case] and method in ALL_METHODS
         _require_sensible(row(record))  # everything the table needs is there
     except (KeyError, TypeError, IndexError, ValueError) as error:
         raise RecordError(f"it lacks {error}") from None
@@ -99,7 +99,7 @@ def from_text(text: str, protocol: Protocol) -> tuple[Task, Record]:
 
 def _require_sensible(found: dict[str, Any]) -> None:
     """Refuse numbers that no fit gives."""
-    for name in ("fms", "fms_slicewise", "fms_scaled"):
+    for name in ("fms", "fms_slicewise", "fms_scaled", "fms_unit"):
         if not isinstance(found[name], float) or not 0.0 <= found[name] <= 1.0 + 1e-9:
             raise ValueError(f"a sensible {name}: it has {found[name]!r}")
     if not found["starts"]:
@@ -108,7 +108,8 @@ def _require_sensible(found: dict[str, Any]) -> None:
 
 def row(record: Record) -> dict[str, Any]:
     """A record as one row of the table."""
-    task, fit, stacked = record["task"], record["fit"], record["scores"]["stacked"]
+    task, fit = record["task"], record["fit"]
+    stacked, unit = record["scores"]["stacked"], record["scores"]["unit"]
     lambda_b = math.nan if task["lambda_b"] is None else task["lambda_b"]
     starts = record["starts"]
     return {
@@ -121,8 +122,11 @@ def row(record: Record) -> dict[str, Any]:
         "fms_a": float(np.mean(stacked["A"])),
         "fms_b": float(np.mean(stacked["B"])),
         "fms_c": float(np.mean(stacked["C"])) if "C" in stacked else math.nan,
+        "fms_unit": unit["score"],
+        "fms_unit_c": float(np.mean(unit["C"])),
         "weak_patterns": math.nan if record["weak_patterns"] is None else record["weak_patterns"],
         **{name: fit[name] for name in ("objective", "explained_variance", "iterations", "seconds")},
+        **_settings(fit["smoothness"], record["chosen"]),
         "starts": len(starts),
         "kept": sum(start["kept"] for start in starts),
         "hit_max_iter": sum(start["status"] in ("max_iter", "infeasible") for start in starts),
@@ -140,7 +144,7 @@ def tabulate(records: Iterable[Record]) -> pd.DataFrame:
     table = pd.DataFrame([row(record) for record in records])
     if table.empty:
         return table
-    cases, methods = list(LEVELS), [method.label for method in METHODS]
+    cases, methods = list(LEVELS), [method.label for method in ALL_METHODS]
     places = {
         "case": table["case"].map(cases.index),
         "level": table["level"],
@@ -149,6 +153,14 @@ def tabulate(records: Iterable[Record]) -> pd.DataFrame:
     }
     order = pd.DataFrame(places).sort_values(list(places)).index
     return table.loc[order].reset_index(drop=True)
+
+
+def _settings(smoothness: float | None, chosen: dict[str, Any] | None) -> dict[str, float]:
+    """What the data chose, or what the given penalties amount to; rigidity only where it was chosen."""
+    if chosen is None:
+        return {"smoothness": math.nan if smoothness is None else smoothness, "rigidity": math.nan}
+    rigidity = math.inf if chosen["rigidity"] is None else chosen["rigidity"]
+    return {"smoothness": chosen["smoothness"], "rigidity": rigidity}
 
 
 def _agreement(starts: list[dict[str, Any]]) -> dict[str, float]:

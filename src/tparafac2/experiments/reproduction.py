@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from tparafac2.experiments import page, verdicts
+from tparafac2.experiments.claims import CLAIMS, CLAIMS_AT_CHOSEN
 from tparafac2.experiments.figures.example import show
 from tparafac2.experiments.plan import QUICK, Plan, Setting
 from tparafac2.experiments.records import Call, Store, tabulate
@@ -74,11 +73,11 @@ def paper(
     >>> import tempfile
     >>> from tparafac2.experiments import Plan, paper
     >>> sizes = {"n_times": 6, "n_rows": 24, "n_columns": 18}
-    >>> plan = Plan(cases=("almost_zero",), datasets=1, starts=1, max_iter=20, **sizes)
+    >>> plan = Plan(cases=("almost_zero",), datasets=1, starts=1, max_iter=20, coarse=True, **sizes)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     outcome = paper(folder, plan, jobs=1)
     >>> len(outcome.table), outcome.verdicts[0].outcome.value
-    (26, 'too few data sets')
+    (30, 'too few data sets')
     """
     plan = Plan() if plan is None else plan
     folder = Path(out)
@@ -88,8 +87,8 @@ def paper(
     fits = run(plan, store, crew, watch or (lambda progress: None))
     records = store.read()
     table = tabulate(records[task] for task in plan.tasks())
-    judged = verdicts.judge(table)
-    examples = [show(table, setting, plan.protocol) for setting in SHOWN if setting in plan.settings]
+    judged = verdicts.judge(table, (*CLAIMS, *CLAIMS_AT_CHOSEN))
+    examples = [show(table, setting, plan) for setting in SHOWN if setting in plan.settings]
     rotations = _rotations(plan)
     seconds = time.perf_counter() - begin
     calls = store.note(Call(command(plan), fits, seconds, _described(jobs, dask)))
@@ -98,23 +97,24 @@ def paper(
 
 
 def command(plan: Plan) -> str:
-    """The command line that does a plan.
+    """The command line that does a plan; only a quick one has a coarse choice.
 
     Examples
     --------
     >>> command(Plan()), command(Plan(cases=("easy",), starts=5))
     ('tparafac2 paper', 'tparafac2 paper --case easy --starts 5')
-    >>> command(QUICK)
-    'tparafac2 paper --quick'
+    >>> command(QUICK), command(Plan(chosen=False))
+    ('tparafac2 paper --quick', 'tparafac2 paper --without-chosen')
     """
-    small = plan == replace(QUICK, cases=plan.cases, seed=plan.seed)
-    base, words = (QUICK, ["tparafac2 paper --quick"]) if small else (Plan(), ["tparafac2 paper"])
+    base, words = (QUICK, ["tparafac2 paper --quick"]) if plan.coarse else (Plan(), ["tparafac2 paper"])
     if plan.cases != base.cases:
         words += [f"--case {case.replace('_', '-')}" for case in plan.cases]
     for name in ("datasets", "starts", "seed", *Size._fields):
         value = getattr(plan, name)
         if value != getattr(base, name):
             words.append(f"--{name.removeprefix('n_')} {value}")
+    if not plan.chosen:
+        words.append("--without-chosen")
     return " ".join(words)
 
 
@@ -153,11 +153,9 @@ def _draw(folder: Path, findings: page.Findings) -> None:
     drawn = {"drifts": figures.drifts_figure(), "strengths": figures.strengths_figure()}
     drawn.update(figures.score_figures(findings.table))
     for example in findings.examples:
-        estimates = {
-            name: (np.asarray(model.A_, float), np.asarray(model.B_, float), np.asarray(model.C_, float))
-            for name, model in example.models.items()
-        }
-        drawn[f"example-{example.setting.case}"] = figures.example_figure(example.data.factors, estimates)
+        drawn[f"example-{example.setting.case}"] = figures.example_figure(
+            example.data.factors, example.estimates
+        )
     for name, figure in drawn.items():
         figures.save_figure(figure, folder, name)
 

@@ -17,6 +17,7 @@ from tparafac2.experiments.claims import (
     CASE_TITLES,
     CLAIMS,
     MEASURE_WORDS,
+    PUBLISHED,
     Above,
     Claim,
     Expectation,
@@ -57,13 +58,13 @@ class Comparison:
     Attributes
     ----------
     setting : str
-        Where, such as "noise 0.5".
+        Where, such as "noise 0.5"; the penalties are the claim's.
     compared : str
         What, such as "score: tPARAFAC2 > PARAFAC2".
     lambda_b : float or None
         The smoothness of the smooth models, None where no model has any.
     headline : bool
-        Whether the verdict stands on it; the others are secondary.
+        Whether the verdict stands on it; those with other lambda_b are secondary.
     n : int
         Number of data sets.
     median_left, median_right, median_difference : float
@@ -172,33 +173,36 @@ def judge(table: pd.DataFrame, claims: Sequence[Claim] = CLAIMS) -> list[Verdict
 
 
 def as_table(verdicts: Sequence[Verdict]) -> pd.DataFrame:
-    """One row for each comparison, for a CSV file."""
+    """One row for each comparison, for a CSV file; ``at`` tells published and chosen penalties apart."""
     import pandas as pd
 
     rows = [
         {
             "claim": verdict.claim.key,
             "case": verdict.claim.case,
+            "at": verdict.claim.at,
             "outcome": verdict.outcome.value,
             **one.as_row(),
         }
         for verdict in verdicts
         for one in verdict.comparisons
     ]
-    columns = ["claim", "case", "outcome", *Comparison.__dataclass_fields__, "significant", "contradicts"]
+    judged = ["significant", "contradicts"]
+    columns = ["claim", "case", "at", "outcome", *Comparison.__dataclass_fields__, *judged]
     return pd.DataFrame(rows, columns=columns)
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
-    """Everything as JSON, for programs.
+    """Everything as JSON, for programs: verdicts at published penalties and, apart, at chosen ones by method.
 
     Examples
     --------
     >>> json.loads(as_json([]))
-    {'alpha': 0.05, 'headline_lambda_b': 1000.0, 'verdicts': []}
+    {'alpha': 0.05, 'headline_lambda_b': 1000.0, 'verdicts': [], 'verdicts_at_chosen': {}}
     """
-    listed = [
-        {
+    listed: dict[str, list[dict[str, Any]]] = {PUBLISHED: []}
+    for verdict in verdicts:
+        one = {
             "claim": verdict.claim.key,
             "case": verdict.claim.case,
             "words": verdict.claim.words,
@@ -206,10 +210,9 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
             "note": verdict.note,
             "comparisons": [one.as_row() for one in verdict.comparisons],
         }
-        for verdict in verdicts
-    ]
-    content = {"alpha": ALPHA, "headline_lambda_b": HEADLINE, "verdicts": listed}
-    return json.dumps(content, indent=2, allow_nan=False)
+        listed.setdefault(verdict.claim.at, []).append(one)
+    content = {"alpha": ALPHA, "headline_lambda_b": HEADLINE, "verdicts": listed.pop(PUBLISHED)}
+    return json.dumps(content | {"verdicts_at_chosen": listed}, indent=2, allow_nan=False)
 
 
 def as_text(verdicts: Sequence[Verdict]) -> str:
@@ -222,26 +225,42 @@ def as_text(verdicts: Sequence[Verdict]) -> str:
     """
     if not verdicts:
         return "None of the claims can be judged: their settings are not in the table."
-    counts = Counter(verdict.outcome for verdict in verdicts)
-    summary = ", ".join(f"{outcome.value} {counts[outcome]}" for outcome in Ruling if counts[outcome])
+    again = "" if len(by_penalties(verdicts)) == 1 else ", and again with what the data chose"
     lines = [
-        f"{len(verdicts)} claim{'s' if len(verdicts) > 1 else ''} of the paper: {summary}.",
+        *summary(verdicts),
         "",
         *_wrapped(
-            f"Judged at lambda_b = {HEADLINE:g}. A line has the medians of what is claimed to be higher and "
-            "lower, with > if that is significant, < if the opposite is, ~ if neither is; the median of the "
-            f"differences; p of a one-sided paired Wilcoxon test, significant below {ALPHA:g}; and the "
-            "number of data sets.",
+            f"Judged at lambda_b = {HEADLINE:g}{again}. A line has the medians of what is claimed to be "
+            "higher and lower, with > if that is significant, < if the opposite is, ~ if neither is; the "
+            f"median of the differences; p of a one-sided paired Wilcoxon test, significant below {ALPHA:g}; "
+            "and the number of data sets.",
             "",
         ),
     ]
-    for case, title in CASE_TITLES.items():
-        told = [verdict for verdict in verdicts if verdict.claim.case == case]
-        if told:
-            lines += ["", title, "=" * len(title)]
-        for verdict in told:
-            lines += ["", *_told(verdict)]
+    for at, those in by_penalties(verdicts).items():
+        for case, title in CASE_TITLES.items():
+            told = [verdict for verdict in those if verdict.claim.case == case]
+            title = title if at == PUBLISHED else f"{title}: {at}"
+            if told:
+                lines += ["", title, "=" * len(title)]
+            for verdict in told:
+                lines += ["", *_told(verdict)]
     return "\n".join(lines)
+
+
+def by_penalties(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
+    """Verdicts apart by what they are judged at, the published penalties first."""
+    ordered = dict.fromkeys(verdict.claim.at for verdict in verdicts)
+    return {at: [verdict for verdict in verdicts if verdict.claim.at == at] for at in ordered}
+
+
+def summary(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """How many claims hold, in one line for each of the penalties they are judged at."""
+    for at, those in by_penalties(verdicts).items():
+        counts = Counter(verdict.outcome for verdict in those)
+        told = ", ".join(f"{outcome.value} {counts[outcome]}" for outcome in Ruling if counts[outcome])
+        claims = f"{len(those)} claim{'s' if len(those) > 1 else ''}"
+        yield f"{claims} of the paper{'' if at == PUBLISHED else f' with {at}'}: {told}."
 
 
 # --- judging ------------------------------------------------------------------------------------------------

@@ -69,12 +69,14 @@ class Look:
     hatch: str = ""
 
 
-# Three hues of Okabe and Ito, and grey for the method the others are compared with.
+# Five hues of Okabe and Ito, and grey for the method the others are compared with.
 LOOKS = {
     "PARAFAC2": Look("#767676"),
     "tPARAFAC2": Look("#0072B2"),
     "tCMF": Look("#E69F00", "////"),
     "NNtCMF": Look("#009E73", "\\\\\\\\"),
+    "tPARAFAC2, chosen": Look("#56B4E9", "...."),
+    "flexible tPARAFAC2, chosen": Look("#D55E00", "xxxx"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.experiments.measure import WEAK, fit
-from tparafac2.experiments.plan import HEADLINE, Method, Protocol, Setting, Task
+from tparafac2.experiments.measure import WEAK, Factors, fit, unit_form
+from tparafac2.experiments.plan import CHOSEN, HEADLINE, Method, Plan, Setting, Task
 from tparafac2.metrics import match_components
 from tparafac2.plots import pattern_heatmap
 from tparafac2.plots.heat_maps import colour_range
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tparafac2.models import Decomposition
-
 FloatArray: TypeAlias = NDArray[np.float64]
 Components: TypeAlias = tuple[FloatArray, FloatArray, FloatArray | None]
 
@@ -33,17 +32,20 @@ PLAIN, TIMED = Method("PARAFAC2"), Method("tPARAFAC2", HEADLINE)
 ROW_HEIGHT = 2.8
 """In cm, with all that belongs to a row of heat maps."""
 
+LETTERS_BESIDE = 14
+"""So many letters of a name fit beside a row; longer ones go on in another line."""
+
 TITLE_PAD = 5.0
 """In points: between a heat map and the text above it there is room for the mark of weak times."""
 
 
 class Example(NamedTuple):
-    """One data set, and the models fitted to it."""
+    """One data set, and what the methods made of it."""
 
     setting: Setting
     dataset: int
     data: SyntheticData
-    models: dict[str, Decomposition]
+    estimates: dict[str, Factors]
 
 
 def typical_dataset(table: pd.DataFrame, setting: Setting) -> int:
@@ -57,13 +59,19 @@ def typical_dataset(table: pd.DataFrame, setting: Setting) -> int:
     return int(gain.index[(len(gain) - 1) // 2])
 
 
-def show(table: pd.DataFrame, setting: Setting, protocol: Protocol) -> Example:
+def show(table: pd.DataFrame, setting: Setting, plan: Plan) -> Example:
     """Fit PARAFAC2 and tPARAFAC2 once more to a typical data set; the factors are those of the records."""
     dataset = typical_dataset(table, setting)
-    models = {}
-    for method in (PLAIN, TIMED):
-        data, models[method.label] = fit(Task(setting, dataset, method), protocol)
-    return Example(setting, dataset, data, models)
+    rows = table[(table["case"] == setting.case) & (table["level"] == setting.level)]
+    settings = rows[rows["dataset"] == dataset].set_index("method")[["smoothness", "rigidity"]]
+    estimates: dict[str, Factors] = {}
+    for method in (PLAIN, TIMED, *(CHOSEN if plan.chosen else ())):
+        settled = settings.loc[method.label].to_dict() if method.is_chosen else {}
+        data, model = fit(Task(setting, dataset, method), plan.protocol, **settled)
+        A, B, C = (np.asarray(one, dtype=float) for one in (model.A_, model.B_, model.C_))
+        # Where patterns change their sizes, these are shown where they are scored: in the strengths.
+        estimates[method.label] = (A, B, C) if method.keeps_sizes else unit_form((A, B, C))
+    return Example(setting, dataset, data, estimates)
 
 
 @dataclass(frozen=True)
@@ -157,7 +165,7 @@ def _name_row(ax: Axes, name: str) -> None:
     """Write the name of a row to the left of the label of its vertical axis."""
     ax.set_ylabel("Word")
     ax.annotate(
-        name,
+        textwrap.fill(name, LETTERS_BESIDE),
         xy=(0, 0.5),
         xycoords=(ax.yaxis.label, "axes fraction"),
         xytext=(-2, 0),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.experiments.plan import Setting
+from tparafac2.experiments.plan import CHOSEN, FLEXIBLE, Setting
 from tparafac2.plots.style import COLUMN_WIDTH, LOOKS, PAGE_WIDTH, Look, new_figure, print_style, shade
 
 if TYPE_CHECKING:
@@ -18,8 +18,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+UNIT_FORM = "overlapping-unit"
+"""Name of the figure in which all methods are scored like the flexible model."""
+
 BOX_WIDTH, FAMILY_GAP, GROUP_GAP = 0.8, 0.4, 1.2
 """The distance from box to box is 1; the gaps come on top of it."""
+
+LEGEND_LINE = 0.4
+"""In cm, for every line of the legend after the first."""
 
 LIGHTEST = 0.2
 """Depth of the lightest shade."""
@@ -40,12 +46,14 @@ class _Case:
     height: float = 5.5
 
 
-_TWO = ("PARAFAC2", "tPARAFAC2")
+_TWO = ("PARAFAC2", "tPARAFAC2", *(method.model for method in CHOSEN))
 _EASY = _Case("easy", _TWO, r"Noise level $\eta$")
 _ALMOST_ZERO = _Case("almost_zero", _TWO, "Almost zero strength", lambda n: Setting("almost_zero", n).label)
-_OVERLAPPING = _Case(
+_UNIT_OVERLAPPING = _Case(
     "overlapping", tuple(LOOKS), "Words in common at the start", "{:.0%}".format, PAGE_WIDTH, 6.5
 )
+# Where true patterns change their sizes, scores in the paper's form and in unit form do not compare.
+_OVERLAPPING = replace(_UNIT_OVERLAPPING, models=tuple(model for model in LOOKS if model != FLEXIBLE.model))
 
 
 def easy_figure(table: pd.DataFrame) -> Figure:
@@ -85,37 +93,54 @@ def almost_zero_figure(table: pd.DataFrame) -> Figure:
 
 
 def overlapping_figure(table: pd.DataFrame) -> Figure:
-    """Show the scores of all methods by the overlap of the concepts; see `easy_figure`."""
+    """Show the scores of all methods but the flexible one by the overlap of concepts; see `easy_figure`."""
     return _score_figure(table, _OVERLAPPING)
 
 
 def score_figures(table: pd.DataFrame) -> dict[str, Figure]:
-    """Make the figures of all cases that have scores, by name of the case; see `easy_figure`."""
+    """Make the figures of all cases that have scores, by name of the case; see `easy_figure`.
+
+    Where concepts overlap, patterns change their sizes: the flexible model has a figure of its own there,
+    with all methods in the form in which it is scored.
+    """
     cases = (_EASY, _ALMOST_ZERO, _OVERLAPPING)
-    return {case.name: _score_figure(table, case) for case in cases if not _scores(table, case).empty}
+    figures = {case.name: _score_figure(table, case) for case in cases if not _scores(table, case).empty}
+    if FLEXIBLE.model in set(_scores(table, _UNIT_OVERLAPPING)["model"]):
+        unit = _score_figure(table.assign(fms=table["fms_unit"]), _UNIT_OVERLAPPING)
+        unit.axes[0].set_ylabel("Factor match score, unit form")
+        figures[UNIT_FORM] = unit
+    return figures
 
 
 def _score_figure(table: pd.DataFrame, case: _Case) -> Figure:
     scores = _scores(table, case)
     if scores.empty:
         raise ValueError(
-            f"there are no scores of {', '.join(case.models)} in the case {case.name!r}; "
+            f"there are no scores of {'; '.join(case.models)} in the case {case.name!r}; "
             f"the table has the cases {sorted(set(table['case']))}."
         )
     boxes = line_up(scores)
+    lines, abreast = _legend_shape(len({box.model for box in boxes}), wide=case.width == PAGE_WIDTH)
     with print_style():
-        figure = new_figure(case.width, case.height)
+        figure = new_figure(case.width, case.height + LEGEND_LINE * (lines - 1))
         ax = figure.add_subplot()
         groups = draw_boxes(ax, boxes, scores)
         ax.set_xticks(list(groups.values()), [case.level_text(level) for level in groups])
         ax.set_xlabel(f"{case.level_name} ({_count_text(scores)})")
         ax.set_ylabel("Factor match score")
-        draw_legend(figure, boxes)
+        draw_legend(figure, boxes, abreast)
     return figure
 
 
 def _scores(table: pd.DataFrame, case: _Case) -> pd.DataFrame:
     return table[(table["case"] == case.name) & table["model"].isin(case.models) & table["fms"].notna()]
+
+
+def _legend_shape(families: int, wide: bool) -> tuple[int, int]:
+    """Lines and columns: one line for the paper's families, more if others with long names are there, too."""
+    paper, others = (4, 3) if wide else (2, 1)
+    abreast = families if families <= paper else others
+    return math.ceil(families / abreast), abreast
 
 
 def _count_text(scores: pd.DataFrame) -> str:
@@ -180,7 +205,7 @@ def draw_boxes(ax: Axes, boxes: list[Box], scores: pd.DataFrame) -> dict[float, 
     return {level: start + boxes[-1].place / 2 for level, start in starts.items()}
 
 
-def draw_legend(figure: Figure, boxes: list[Box]) -> None:
+def draw_legend(figure: Figure, boxes: list[Box], abreast: int) -> None:
     """Explain above the axes: every family with all its shades, and the smoothness they stand for."""
     from matplotlib.legend_handler import HandlerTuple
     from matplotlib.patches import Patch
@@ -195,13 +220,14 @@ def draw_legend(figure: Figure, boxes: list[Box]) -> None:
     if lambdas:
         smooth = {box.model for box in boxes if not math.isnan(box.lambda_b)}
         each = ", each with" if len(smooth) > 1 else " with"
-        labels[-1] += rf"{each} $\lambda_B$ = {', '.join(f'{value:g}' for value in lambdas)}"
+        last = max(place for place, model in enumerate(models) if model in smooth)
+        labels[last] += rf"{each} $\lambda_B$ = {', '.join(f'{value:g}' for value in lambdas)}"
     figure.legend(
         handles,
         labels,
         handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
         loc="outside upper center",
-        ncols=len(models),
+        ncols=abreast,
         frameon=False,
         borderpad=0,
     )
