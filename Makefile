@@ -51,7 +51,7 @@ docs: $(VENV)/.dev ## build the site out/docs/index.html, running all its exampl
 	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs
 	$(BIN)/python docs/check_site.py out/docs
 
-paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (under an hour; goes on where it was)
+paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about half an hour; goes on where it was)
 	$(BIN)/tparafac2 paper --out out/paper
 
 bench: $(VENV)/.dev ## measure speed, one thread
