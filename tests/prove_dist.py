@@ -18,6 +18,7 @@ from pathlib import Path
 NEEDED = (
     "tparafac2/py.typed",
     "tparafac2/io/samples/flights.csv.gz",
+    "tparafac2/io/samples/planes.csv.gz",
     "tparafac2/io/samples/PROVENANCE.txt",
     "tparafac2/report/page.html",
     "tparafac2/report/page.css",

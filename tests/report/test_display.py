@@ -158,13 +158,13 @@ def find(result, figure):
 def test_a_good_fit_is_told_in_four_facts():
     facts = account(make())
     assert [(fact.tone, fact.figure) for fact in facts] == [
+        ("plain", "trust: fair"),
         ("plain", "84.2 %"),
         ("good", "converged"),
         ("plain", "complete"),
-        ("plain", "trust: fair"),
     ]
-    assert "3 components" in facts[0].text
-    assert "after 321 iterations" in facts[1].text
+    assert "3 components" in facts[1].text
+    assert "after 321 iterations" in facts[2].text
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_everything_that_is_found_is_on_the_page():
 def test_an_exploded_fit_is_told_without_noise():
     B = np.full((5, 6, 3), np.inf)
     facts = account(make(B=B, explained_variance=-np.inf, converged=False, status="not_finite"))
-    assert [fact.figure for fact in facts][:2] == ["unknown", "not converged"]
+    assert [fact.figure for fact in facts][:3] == ["trust: low", "unknown", "not converged"]
 
 
 def test_a_component_has_the_verdict_of_halves_of_the_rows():

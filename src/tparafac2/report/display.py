@@ -251,7 +251,8 @@ def account(result: Result, words: Words = PYTHON) -> list[Fact]:
     90 % | of the variation in the data (its sum of squares) is explained by 1 component.
     converged | after 7 iterations: the objective no longer changes and all constraints hold.
     """
-    groups = groupby(result.findings, key=lambda finding: finding.kind)
+    in_all_first = sorted(result.findings, key=lambda finding: finding.kind is not Kind.TRUST)
+    groups = groupby(in_all_first, key=lambda finding: finding.kind)
     return [_fact(kind, list(findings), words) for kind, findings in groups]
 
 
