@@ -156,6 +156,7 @@ def unvisited(X, rng):
 
 KINDS = {
     "missing entries": (holed, {}, "entries"),
+    "missing entries by EM": (holed, {"missing": "em"}, "entries"),
     "missing samples": (unvisited, {}, "fibres"),
     "uneven times": (lambda X, rng: X, {"times": [0, 1, 2, 7, 8, 9]}, "entries"),
     "periodic": (lambda X, rng: X, {"period": 6}, "entries"),
@@ -188,8 +189,14 @@ def test_data_without_components_are_said_to_have_none():
     assert "Trust: low" in choice.model.summary()
 
 
+def test_a_last_fit_that_did_not_converge_is_warned_of_once(data):
+    with pytest.warns(tp.ConvergenceWarning) as told:
+        tp.choose(data.X, ranks=2, **(QUICKLY | {"max_iter": 3, "n_splits": 0}))
+    assert len(told) == 1
+
+
 REFUSED = {
-    "two times": (lambda X: X[:2], {}, "at least 3 times; got 2"),
+    "two times": (lambda X: X[:2], {}, "can choose from 3 times on; got 2"),
     "few rows": (lambda X: X[:, :5], {"ranks": [3]}, "halves of 5 rows"),
     "little observed": (
         lambda X: np.where(np.random.default_rng(0).random(X.shape) < 0.3, X, np.nan)[:, :8, :4],

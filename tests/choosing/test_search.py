@@ -71,8 +71,10 @@ def test_what_cannot_be_searched_is_refused(case):
 
 
 def test_data_that_are_too_small_are_refused():
-    with pytest.raises(ValueError, match="at least 3 times; got 2"):
+    with pytest.raises(ValueError, match="can choose from 3 times on; got 2"):
         Search().check_size((2, 50, 50))
+    with pytest.raises(ValueError, match="can choose from 2 rows on; got 1"):
+        Search().check_size((5, 1, 50))
     with pytest.raises(ValueError, match="halves of 10 rows with 30 columns can tell at most 5 components"):
         Search(ranks=range(1, 7)).check_size((5, 10, 30))
     Search(ranks=range(1, 6)).check_size((5, 10, 30))

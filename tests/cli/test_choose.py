@@ -67,7 +67,7 @@ def test_a_rank_leaves_the_rest_to_the_data(table, tmp_path):
     found = json.loads(ended.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert found["choice"]["chosen"]["rank"] == 2
     assert found["choice"]["chosen"]["rigidity"] is None
-    assert found["choice"]["sentences"][0].endswith("(the rank was given).")
+    assert found["choice"]["sentences"][0].endswith("(the only rank that was tried).")
     assert len(found["trust"]["replicability"]) == 2
 
 
@@ -133,7 +133,7 @@ def test_the_first_ctrl_c_gives_the_best_so_far(table, tmp_path, monkeypatch):
         (["--rank", "2", "--smoothness", "1", "--masks", "1"], 3, "--masks is for what the data choose"),
         (["--masks", "0"], 3, "--masks must be at least 1"),
         (["--weights", "rows"], 3, "give a file or a column with numbers, or --rank and --smoothness"),
-        (["--to", "2001"], 3, "at least 3 times; got 2. Give --rank and --smoothness, or use --model cp."),
+        (["--to", "2001"], 3, "from 3 times on; got 2. Give --rank and --smoothness, or use --model cp."),
         (["--where", "who<4", "--where", "word<2"], 3, "too few to hide 2 x 10%"),
     ],
 )

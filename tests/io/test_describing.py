@@ -191,5 +191,6 @@ def test_planes_are_those_that_left_often():
     table = planes()
     often = sum(np.asarray(piece.sum(axis=1)).ravel() for piece in table.slices())
     assert table.shape == (12, 484, 91)
-    assert often.min() == 200 and often.sum() == 129_609
+    assert often.min() == 200
+    assert often.sum() == 129_609
     assert sum(str(label).startswith("JetBlue E190 ") for label in table.labels.rows) > 50

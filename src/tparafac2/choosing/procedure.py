@@ -20,7 +20,7 @@ from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.rules import AGREEMENT, IMPROVES, RankChoice, choose_rank, settle, verdicts
 from tparafac2.choosing.search import Asked, Search
 from tparafac2.choosing.workers import Workers
-from tparafac2.fitting import check_weights
+from tparafac2.fitting import check_weights, warn_if_unsound
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.result import Result, Trust
@@ -115,7 +115,9 @@ def choose(
         asked = asked.cut_to(parts.shape)
     asked.check_size(parts.shape)
     members = read_groups(groups, parts.labels, parts.shape[1])
-    return _Procedure(asked, parts, members).run()
+    choice = _Procedure(asked, parts, members).run()
+    warn_if_unsound(choice.model.result_)
+    return choice
 
 
 class _Piece(NamedTuple):

@@ -17,6 +17,7 @@ from tparafac2.words import Advice, Argument
 
 USUAL_RANKS = range(1, 9)
 _LEAST_TIMES = 3
+_LEAST_ROWS = 2
 _WIDE = 3  # at so many smoothnesses from the best one on the constraint is tried to give way
 
 
@@ -136,12 +137,13 @@ class Search:
 
     def check_size(self, shape: tuple[int, int, int]) -> None:
         """Refuse data that are too small for this."""
-        K = shape[0]
-        if K < _LEAST_TIMES:
-            raise InvalidValue(
-                f"smoothness in time is chosen from at least {_LEAST_TIMES} times; got {K}. ",
-                Advice("set_yourself", "Give a rank and a smoothness to TParafac2, or use CP."),
-            )
+        least = {"times": (_LEAST_TIMES, shape[0]), "rows": (_LEAST_ROWS, shape[1])}
+        for what, (needed, got) in least.items():
+            if got < needed:
+                raise InvalidValue(
+                    f"the data can choose from {needed} {what} on; got {got}. ",
+                    Advice("set_yourself", "Give a rank and a smoothness to TParafac2, or use CP."),
+                )
         told, most = beyond_halves(shape, self.ranks[-1]), _most_components(shape)
         if told and len(self.ranks) == 1:
             raise InvalidValue(

@@ -98,7 +98,7 @@ def _chosen(record: Mapping[str, Any]) -> Iterator[str]:
     chosen, rank = record["chosen"], record["rank"]
     sure = "sure" if rank["sure"] else "not sure"
     asked = record["ranks_asked"]
-    how = "the rank was given" if len(asked) == 1 else f"the rank is {sure}"
+    how = "the only rank that was tried" if len(asked) == 1 else f"the rank is {sure}"
     yield f"Chosen: {chosen['name']} ({how})."
 
 

@@ -60,7 +60,7 @@ class Request:
         bool,
         typer.Option(
             "--without-chosen",
-            help="Only the paper's methods, none whose settings each data set chooses: two thirds of the time.",
+            help="Only the paper's methods, not those whose settings data choose: two thirds of the time.",
         ),
     ] = False
     jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1
