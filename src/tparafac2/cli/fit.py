@@ -41,6 +41,8 @@ _TOLD = ("data", "selection", "table", "preparation", "weights", "groups")
 # A plane is part of a fleet or not, and flies somewhere or not. As much as two cores do in half a minute.
 _DEMO: dict[str, Any] = {
     "ranks": range(1, 7),
+    "smoothness": (1e-3, 3e-3, 1e-2),
+    "rigidity": (math.inf, 1.0, 0.0),
     "nonnegative": "both",
     "n_masks": 1,
     "n_splits": 3,
