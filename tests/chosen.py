@@ -49,6 +49,7 @@ def a_choice():
         "gain": 0.001,
         "tie_band": 0.005,
         "tied": 3,
+        "paid": 0.0,
         "ranks": {
             "rank": [1, 2, 3],
             "hidden_error": [0.4, 0.2 * 1.002, 0.21],
@@ -72,7 +73,7 @@ def a_choice():
         },
         "hides": "entries",
         "n_masks": 2,
-        "share": 0.1,
+        "share": 0.2,
         "n_splits": 5,
         "threshold": 0.9,
         "groups": 0,

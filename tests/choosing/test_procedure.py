@@ -109,7 +109,9 @@ def test_ctrl_c_gives_the_best_so_far(data, monkeypatch):
     assert choice.model.rank == 2  # the third rank was not finished
     assert choice.model.converged_
     assert "interrupted" in choice.summary()
-    assert choice.model.result_.trust.replicability is None
+    assert "not sure" in choice.summary()
+    trust = choice.model.result_.trust
+    assert (trust.replicability, trust.stability, trust.n_splits, trust.n_settings) == (None,) * 4
 
 
 @pytest.mark.usefixtures("hears_ctrl_c")
@@ -159,6 +161,11 @@ KINDS = {
     "missing entries by EM": (holed, {"missing": "em"}, "entries"),
     "missing samples": (unvisited, {}, "fibres"),
     "uneven times": (lambda X, rng: X, {"times": [0, 1, 2, 7, 8, 9]}, "entries"),
+    "a time without data": (
+        lambda X, rng: np.where(np.arange(6)[:, None, None] == 2, np.nan, X),
+        {},
+        "entries",
+    ),
     "periodic": (lambda X, rng: X, {"period": 6}, "entries"),
     "weights of rows": (lambda X, rng: X, {"weights": np.linspace(1, 2, 60)}, "entries"),
     "prepared": (lambda X, rng: tp.Preparation(center="columns").apply(X + 3.0), {}, "entries"),
@@ -179,6 +186,35 @@ def test_all_kinds_of_data_can_choose(data, kind):
     assert ("single row" in choice.summary()) == (kind == "groups")
     if kind not in ("sparse", "missing samples", "prepared"):
         assert choice.model.rank == 2
+
+
+def test_what_was_not_tried_is_not_said(data):
+    given = tp.choose(data.X, ranks=2, **(QUICKLY | {"smoothness": 1e-2, "rigidity": 1.0, "n_splits": 0}))
+    assert given.record["hard"] is None
+    assert given.model.result_.trust.z is None
+    assert "sizes and angles" not in given.summary()
+
+
+def test_a_given_rigidity_is_tried_at_every_smoothness_by_every_mask(data):
+    asked = {"smoothness": np.logspace(-4, -1, 7), "rigidity": 1.0, "n_masks": 3, "n_splits": 0}
+    found = tp.choose(data.X, ranks=np.array(2), **(QUICKLY | asked))
+    assert len(found.table) >= 5
+    assert (found.table["rigidity"] == 1.0).all()
+
+
+def test_halves_are_not_asked_for_more_than_will_be_made(data):
+    found = tp.choose(data.X[:, :5], ranks=[1, 3], **(QUICKLY | {"n_splits": 0}))
+    assert found.record["ranks"]["rank"][-1] == 3
+    assert not found.record["rank"]["sure"]
+
+
+def test_components_of_the_table_are_those_of_the_model(data):
+    """The last fit has starts of its own, and may end elsewhere than the one before it."""
+    X = tp.synthetic.easy(seed=1, noise=0.8, n_times=5, n_rows=20, n_columns=12, n_concepts=2).X
+    asked = {"smoothness": 1e-4, "rigidity": np.inf, "nonnegative": None, "n_starts": 2, "random_state": 1}
+    choice = tp.choose(X, ranks=4, compare=False, n_masks=1, n_splits=2, **asked)
+    found = choice.components.query("model == 'tPARAFAC2'")["replicability"]
+    assert found.tolist() == choice.model.result_.trust.replicability.tolist()
 
 
 def test_data_without_components_are_said_to_have_none():

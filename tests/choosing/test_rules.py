@@ -34,7 +34,16 @@ def test_the_smoothest_setting_within_the_tie_band_is_chosen():
     found = settle({HARD[1e-3]: errors(1.0), HARD[3e-3]: errors(tie), HARD[1e-2]: errors(1.02)})
     assert found.chosen == HARD[3e-3]
     assert set(found.band) == {HARD[1e-3], HARD[3e-3]}
-    assert found.z == 0.0
+    assert (found.z, found.gain, found.flexible) == (None, None, None)
+
+
+def test_a_band_has_no_settings_that_predict_plainly_better():
+    """Where giving way is not proven, it may still have a third of the error: that is no tie."""
+    unproven = Errors(np.full(50, 0.3), np.r_[np.full(49, 1.0), 0.0])
+    found = settle({HARD[1e-3]: errors(1.0), HARD[3e-3]: errors(1.001), SOFT[1e-3]: unproven})
+    assert found.chosen == HARD[3e-3]
+    assert set(found.band) == {HARD[1e-3], HARD[3e-3]}
+    assert found.gain > 0
 
 
 def test_the_constraint_gives_way_where_that_helps_at_entries_that_did_not_choose():
@@ -58,7 +67,14 @@ def test_settings_that_are_barred_do_not_count_unless_there_is_no_other():
 
 
 def test_flexible_settings_alone_can_be_settled():
-    assert settle({SOFT[1e-3]: errors(1.0), SOFT[1e-2]: errors(1.0)}).chosen == SOFT[1e-2]
+    found = settle({SOFT[1e-3]: errors(1.0), SOFT[1e-2]: errors(1.0)})
+    assert (found.chosen, found.hard, found.z) == (SOFT[1e-2], None, None)
+
+
+def test_hiding_the_same_again_is_no_further_evidence():
+    gains = np.random.default_rng(0).normal(0.3, 1.0, 60)
+    assert paired_z(np.tile(gains, 2), 2) == pytest.approx(2**0.5 * paired_z(gains), rel=0.02)
+    assert paired_z(np.tile(gains, 32), 32) == pytest.approx(paired_z(np.tile(gains, 2), 2), rel=0.02)
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=30), st.floats(0.1, 10))
@@ -86,10 +102,12 @@ def test_likeness_proves_nothing_where_other_components_are_as_alike():
 
 
 def ranks(*rows):
-    return [
-        RankEvidence(rank + 1, 1.0, math.inf if rank == 0 else z, agreement, found)
-        for rank, (z, agreement, found) in enumerate(rows)
-    ]
+    known = []
+    fewer = None
+    for rank, (z, agreement, found) in enumerate(rows, 1):
+        known.append(RankEvidence(rank, 1.0, math.inf if rank == 1 else z, agreement, found, fewer))
+        fewer = known[-1] if known[-1].improves else fewer
+    return known
 
 
 GOOD, WEAK, BAD = "replicable", "there", "not there"
@@ -110,16 +128,26 @@ def test_components_that_are_not_found_again_end_the_rank_though_the_error_falls
 
 
 def test_components_that_are_found_again_do_not_help_where_the_error_does_not_fall():
-    for z, doubts in ((0.5, ("components",)), (-5.0, ())):
+    for z, more, doubts in ((0.5, 3, ("components",)), (-5.0, 2, ())):
         found = choose_rank(ranks((0, 1, [GOOD]), (9, 1, [GOOD] * 2), (z, 1, [GOOD] * 3)))
-        assert (found.rank, found.by_components) == (2, 3)
+        assert (found.rank, found.by_components) == (2, more)
         assert found.doubts == doubts
+
+
+def test_what_nobody_looked_for_was_not_found_again():
+    found = choose_rank(ranks((0, 1, None), (9, 1, None), (0.5, 1, None)))
+    assert found.rank == 2
+    assert found.doubts == ("halves",)
+
+
+def test_an_interrupted_choice_is_never_sure():
+    assert choose_rank(ranks((0, 1, [GOOD])), interrupted=True).doubts == ("interrupted",)
 
 
 def test_a_component_that_helps_a_few_rows_only_counts_if_it_is_replicable():
     for verdict, rank in ((GOOD, 2), (WEAK, 1)):
         first = RankEvidence(1, 1.0, math.inf, 1.0, (GOOD,))
-        assert choose_rank([first, RankEvidence(2, 0.8, 1.5, 1.0, (GOOD, verdict))]).rank == rank
+        assert choose_rank([first, RankEvidence(2, 0.8, 1.5, 1.0, (GOOD, verdict), first)]).rank == rank
 
 
 def test_noise_has_no_components_and_that_is_said():
@@ -139,8 +167,6 @@ def test_starts_that_disagree_are_a_doubt():
 
 
 def test_what_was_not_measured_is_no_evidence_against_a_rank():
-    found = choose_rank(
-        [RankEvidence(1, 1.0, math.inf), RankEvidence(2, 0.5, 9.0), RankEvidence(3, 0.5, 0.0)]
-    )
+    found = choose_rank(ranks((0, None, None), (9, None, None), (0, None, None)))
     assert found.rank == 2
     assert found.replicable == 0

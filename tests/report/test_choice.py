@@ -34,7 +34,7 @@ def test_a_gain_below_zero_is_a_loss():
 
 
 def test_facts_are_of_what_was_measured():
-    account = choice_account(interrupted() | {"z": 0.0, "gain": 0.0})
+    account = choice_account(interrupted() | {"z": None, "gain": None})
     assert [figure for figure, _ in account["facts"]] == ["20%"]
 
 

@@ -122,8 +122,8 @@ def test_summary_page_and_notebook_tell_what_was_measured_of_each_component():
         assert accounts[r].text.endswith(f" {clause.capitalize()}.")
         assert clause in result._repr_html_()
     assert in_all(result) in result.summary()
-    assert account(result)[-1].figure == "trust: fair"
-    assert account(result)[-1].text.startswith("because 2 of 2")
+    assert account(result)[0].figure == "trust: fair"
+    assert account(result)[0].text.startswith("because 2 of 2")
     assert "replicable" not in make().summary().split("component 1")[1]
 
 
@@ -133,7 +133,7 @@ def test_a_component_is_not_called_stable_where_there_was_no_other_setting():
 
 def test_the_page_colours_the_judgement():
     for verdict, tone in {"replicable": "good", "there": "plain", "not there": "warning"}.items():
-        assert account(make(GOOD | {"verdict": [verdict] * 2}))[-1].tone == tone
+        assert account(make(GOOD | {"verdict": [verdict] * 2}))[0].tone == tone
 
 
 def test_doubts_about_the_rank_and_groups_of_one_row_are_found():

@@ -101,12 +101,13 @@ def as_record(
     settled = evidence.settled[chosen.rank]
     return {
         "chosen": _settings(evidence, chosen),
-        "hard": _settings(evidence, settled.hard),
+        "hard": None if settled.hard is None else _settings(evidence, settled.hard),
         "rank": {**rank._asdict(), "doubts": list(rank.doubts)},
         "z": settled.z,
         "gain": settled.gain,
         "tie_band": TIE_BAND,
         "tied": len(settled.band),
+        "paid": evidence.paid.get(chosen.rank, 0.0),
         "ranks": _by_rank(evidence),
         "compared": _compared(evidence, chosen),
         "tried": evidence.table(chosen),
@@ -122,6 +123,7 @@ def _settings(evidence: Evidence, one: Candidate) -> dict[str, Any]:
 def _by_rank(evidence: Evidence) -> dict[str, list[Any]]:
     found = evidence.by_rank()
     settings = [evidence.settled[one.rank].chosen for one in found]
+    hard = [evidence.settled[one.rank].hard for one in found]
     return {
         "rank": [one.rank for one in found],
         "hidden_error": [one.error for one in found],
@@ -132,7 +134,7 @@ def _by_rank(evidence: Evidence) -> dict[str, list[Any]]:
         "model": [one.label for one in settings],
         "smoothness": [one.smoothness for one in settings],
         "rigidity": [one.rigidity for one in settings],
-        "hard_smoothness": [evidence.settled[one.rank].hard.smoothness for one in found],
+        "hard_smoothness": [None if one is None else one.smoothness for one in hard],
     }
 
 

@@ -30,6 +30,8 @@ class Evidence:
     ----------
     threshold : float
         Likeness from which a component is replicable.
+    n_masks : int
+        How often entries are hidden.
     errors : dict of Candidate to Errors
         Of all masks together.
     sizes : dict of Candidate to float
@@ -39,14 +41,18 @@ class Evidence:
     whole : dict of Candidate to Result
         Fits to all data.
     likeness : dict of Candidate to Likeness
+    paid : dict of int to float
+        By rank: how much more error was paid for components that starts agree on.
     """
 
     threshold: float
+    n_masks: int = 1
     errors: dict[Candidate, Errors] = field(default_factory=dict)
     sizes: dict[Candidate, float] = field(default_factory=dict)
     settled: dict[int, Settled] = field(default_factory=dict)
     whole: dict[Candidate, Result] = field(default_factory=dict)
     likeness: dict[Candidate, Likeness] = field(default_factory=dict)
+    paid: dict[int, float] = field(default_factory=dict)
 
     def add(self, masks: Sequence[Measured]) -> dict[Candidate, Errors]:
         """Take in the errors of settings that were tried at all masks, and give these."""
@@ -64,7 +70,8 @@ class Evidence:
 
     def z(self, better: Candidate, worse: Candidate) -> float:
         """Paired z of what one setting gains over another at all hidden entries."""
-        return paired_z(np.sum(self.errors[worse], axis=0) - np.sum(self.errors[better], axis=0))
+        gains = np.sum(self.errors[worse], axis=0) - np.sum(self.errors[better], axis=0)
+        return paired_z(gains, self.n_masks)
 
     def agreement(self, one: Candidate) -> float | None:
         """Share of the starts on all data that ended at the same components as the best."""
@@ -80,12 +87,13 @@ class Evidence:
     def by_rank(self) -> list[RankEvidence]:
         """What is known of each rank at the setting that was chosen for it."""
         found: list[RankEvidence] = []
-        before = None
+        fewer = None
         for rank, settled in sorted(self.settled.items()):
             one = settled.chosen
-            z = math.inf if before is None else self.z(one, before)
-            found.append(RankEvidence(rank, self.error(one), z, self.agreement(one), self.verdicts(one)))
-            before = one
+            z = math.inf if fewer is None else self.z(one, self.settled[fewer.rank].chosen)
+            known = self.agreement(one), self.verdicts(one)
+            found.append(RankEvidence(rank, self.error(one), z, *known, fewer))
+            fewer = found[-1] if found[-1].improves else fewer
         return found
 
     def table(self, chosen: Candidate) -> dict[str, list[Any]]:

@@ -69,12 +69,12 @@ class Trial(NamedTuple):
     """Data of which two sets of entries are hidden, by which fits to the rest are judged."""
 
     shown: Shown
-    shape: tuple[int, int, int]
+    shape: tuple[int, int, int]  # with all times: of some, nothing may have been observed
 
     @classmethod
     def of(cls, parts: Parts, sets: Sequence[Hidden]) -> Self:
         """Hide the sets, one that chooses and one that tests."""
-        return cls(parts.without(sets), parts.shape)
+        return cls(parts.without(sets), (parts.whole.n_times, *parts.shape[1:]))
 
     @property
     def size(self) -> float:
@@ -96,7 +96,7 @@ def follow(
     Where nothing was left in the one before, nothing could grow from it: then at random, too.
     """
     for model in way:
-        begin: dict[str, Any] = {"n_starts": n_starts, "random_state": seed}
+        begin: dict[str, Any] = {"init": "uniform", "n_starts": n_starts, "random_state": seed}
         if before is not None and _something_left(before):
             begin = {"init": (before.A, before.B, before.C)}
         quick = type(model)(**(model.get_params() | QUICK | begin))

@@ -30,6 +30,7 @@ Done = TypeVar("Done")
 _SHARE = 0.1  # of the observed entries that choose, and as many that test
 _WHOLE: dict[str, Any] = {"tol": 1e-6, "feasibility_tol": 1e-4, "max_iter": 500, "n_jobs": 1}
 _WHOLE_STARTS = 6
+_SAME_COMPONENT = 0.95  # likeness from which a component of the last fit is the one looked for in halves
 _UNIDENTIFIED_COST = 0.02  # so much more error is paid for components that the starts agree on
 
 
@@ -47,7 +48,7 @@ def choose(
 
     Smoothness and rigidity are those that best predict observed entries which were hidden from the fit; the
     PARAFAC2 constraint gives way only if that helps at entries that did not choose. The rank is the largest
-    one that still predicts better than one less, and whose components are all found again in other rows.
+    one that still predicts better than fewer, and whose components are all found again in other rows.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ class _Procedure:
         self.work = _Piece(parts, search, seed)
         self.masks = [parts.draw(draws, _SHARE) for _ in range(search.n_masks)]
         self.splits = usable_splits(halves, parts, search.n_splits, groups)
-        self.evidence = Evidence(search.threshold)
+        self.evidence = Evidence(search.threshold, search.n_masks)
 
     def run(self) -> Choice:
         """Measure, judge, and fit what was chosen."""
@@ -156,7 +157,7 @@ class _Procedure:
             self._halve(workers, [one.chosen for one in self.evidence.settled.values()])
             if not self.evidence.settled:
                 raise KeyboardInterrupt("interrupted before any rank was tried on hidden entries.")
-            rank = choose_rank(self.evidence.by_rank())
+            rank = choose_rank(self.evidence.by_rank(), workers.interrupted)
             chosen = self.evidence.settled[rank.rank].chosen
             if self.search.compare:
                 self._compare(workers, chosen)
@@ -177,7 +178,7 @@ class _Procedure:
             for rank, masks in zip(some, _grouped(done, len(self.masks))):
                 if masks is None:
                     return
-                self.evidence.settled[rank] = settle(self.evidence.add(masks))
+                self.evidence.settled[rank] = settle(self.evidence.add(masks), (), len(self.masks))
                 if self._is_enough():
                     return
 
@@ -213,11 +214,15 @@ class _Procedure:
                 and self.evidence.error(one) <= (1 + _UNIDENTIFIED_COST) * self.evidence.error(settled.chosen)
             ]
             if smoother:
-                again.append((rank, settle(errors, barred=[one for one in errors if one not in smoother])))
+                found = settle(errors, barred=[one for one in errors if one not in smoother])
+                again.append((rank, settled._replace(chosen=found.chosen, band=found.band)))
         self._fit_whole(workers, [settled.chosen for _, settled in again])
         for rank, settled in again:
-            before = self.evidence.agreement(self.evidence.settled[rank].chosen) or 0.0
-            if (self.evidence.agreement(settled.chosen) or 0.0) > before:
+            before = self.evidence.settled[rank].chosen
+            if (self.evidence.agreement(settled.chosen) or 0.0) > (self.evidence.agreement(before) or 0.0):
+                self.evidence.paid[rank] = (
+                    self.evidence.error(settled.chosen) / self.evidence.error(before) - 1
+                )
                 self.evidence.settled[rank] = settled
 
     def _halve(self, workers: Workers, candidates: Sequence[Candidate]) -> None:
@@ -243,9 +248,9 @@ class _Procedure:
         work = self.work._replace(search=search)
         done = workers.do(_measure, [(work, mask, one) for one in others for mask in self.masks])
         measured = [masks for masks in _grouped(done, len(self.masks)) if masks is not None]
-        beside = [settle(self.evidence.add(masks)).chosen for masks in measured]
+        beside = [settle(self.evidence.add(masks), (), len(self.masks)).chosen for masks in measured]
         settled = self.evidence.settled[chosen.rank]
-        beside += [one for one in (settled.hard, settled.flexible) if one not in (None, chosen)]
+        beside += [one for one in (settled.hard, settled.flexible) if one is not None and one != chosen]
         self._fit_whole(workers, beside)
         self._halve(workers, beside)
 
@@ -263,21 +268,21 @@ class _Procedure:
     ) -> Choice:
         """The fitted model with all that is known of how far to trust it."""
         settled, result = self.evidence.settled[chosen.rank], model.result_
-        others = [] if interrupted or not result.C.any() else [one for one in settled.band if one != chosen]
-        with Workers(self.search.n_jobs, self.search.progress) as workers:
-            pieces = [(self.work, one, (result.A, result.B, result.C)) for one in others]
-            moved = [fit for fit in workers.do(_refit, pieces) if fit is not None]
-        own = courses(result)
-        stays = [np.diag(cross_likeness(own, aligned(courses(fit), own))) for fit in moved]
-        found = self._in_order_of(result, chosen)
+        stability = None
+        if not interrupted:
+            with Workers(self.search.n_jobs, self.search.progress) as workers:
+                self._match_halves(workers, result, chosen)
+                stability = self._stability(workers, result, [one for one in settled.band if one != chosen])
+                interrupted = workers.interrupted
+        found = self.evidence.likeness.get(chosen)
         trust = Trust(
             replicability=None if found is None else found.own,
             chance=None if found is None else found.chance,
             verdict=None if found is None else np.array(verdicts(found, self.search.threshold)),
-            stability=np.min([np.ones(result.rank), *stays], axis=0) if len(stays) == len(others) else None,
+            stability=stability,
             threshold=self.search.threshold,
-            n_splits=len(self.splits) or None,
-            n_settings=1 + len(moved),
+            n_splits=None if found is None else len(self.splits),
+            n_settings=None if stability is None else len({chosen, *settled.band}),
             z=settled.z,
             gain=settled.gain,
         )
@@ -286,15 +291,34 @@ class _Procedure:
         kept = self.evidence.whole if self.search.keep else {}
         return Choice(model, {one.name: self._as_model(one, fit) for one, fit in kept.items()})
 
-    def _in_order_of(self, result: Result, chosen: Candidate) -> Likeness | None:
-        """Likeness between halves, in the order of the components of the final fit."""
+    def _match_halves(self, workers: Workers, result: Result, chosen: Candidate) -> None:
+        """Put what halves say in the order of the final components; look again where these are others."""
         found = self.evidence.likeness.get(chosen)
         if found is None:
-            return None
+            return
         cosines = cross_likeness(courses(result), courses(self.evidence.whole[chosen]))
         own, theirs = assign(cosines)
         order = theirs[np.argsort(own)]
-        return Likeness(found.own[order], found.chance[order])
+        if cosines[np.arange(result.rank), order].min() >= _SAME_COMPONENT:
+            self.evidence.likeness[chosen] = Likeness(found.own[order], found.chance[order])
+        else:
+            del self.evidence.likeness[chosen]
+            self.evidence.whole[chosen] = result
+            self._halve(workers, [chosen])
+
+    def _stability(
+        self, workers: Workers, result: Result, others: Sequence[Candidate]
+    ) -> NDArray[np.float64] | None:
+        """How alike each component stays at other settings, at the worst; None where that is not known."""
+        if not result.C.any():
+            return None
+        pieces = [(self.work, one, (result.A, result.B, result.C)) for one in others]
+        moved = [fit for fit in workers.do(_refit, pieces) if fit is not None]
+        if len(moved) < len(others):
+            return None
+        own = courses(result)
+        stays = [np.diag(cross_likeness(own, aligned(courses(fit), own))) for fit in moved]
+        return np.asarray(np.min([np.ones(result.rank), *stays], axis=0))
 
     def _facts(self, interrupted: bool) -> dict[str, Any]:
         """What there is to know of how it was measured."""
@@ -302,7 +326,7 @@ class _Procedure:
         return {
             "hides": self.parts.hides,
             "n_masks": len(self.masks),
-            "share": _SHARE,
+            "share": sum(one.places.size for one in self.masks[0]) / self.parts.n_observed,
             "n_splits": len(self.splits),
             "threshold": self.search.threshold,
             "groups": len(sizes),

@@ -83,7 +83,8 @@ class Replication:
             crossed = workers.do(_halve, pieces)
         found = {}
         for place, (label, error) in enumerate(zip(models, errors)):
-            own = [one for one in crossed[place * _SPLITS :][:_SPLITS] if one is not None]
+            mine = slice(place * len(self.splits), (place + 1) * len(self.splits))
+            own = [one for one in crossed[mine] if one is not None]
             if error is not None and len(own) == len(self.splits):
                 found[label] = {"hidden_error": error, **_columns(likeness(own))}
         return found

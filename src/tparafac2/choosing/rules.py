@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ PERHAPS = 1.0  # z from which it does where the error falls by more than a tie, 
 THERE = 0.25  # part of the way from chance to 1 that a component has to come to be there
 AGREEMENT = 0.5  # share of the starts that have to end at the same components
 REPLICABLE = 0.9
+_MASKS = 2  # hidden sets from which on more of them say the same again
 
 
 class Errors(NamedTuple):
@@ -40,27 +40,28 @@ class Settled(NamedTuple):
 
     Attributes
     ----------
-    chosen, hard : Candidate
-        What was chosen, and what it would be if the constraint could not give way.
-    flexible : Candidate, optional
-        What it would be if it had to give way; None if that was not tried.
+    chosen : Candidate
+    hard, flexible : Candidate, optional
+        What it would be if the constraint could not give way, and if it had to; None if that was not tried.
     band : tuple of Candidate
-        All settings that predict as well as the chosen one.
-    z, gain : float
+        All settings that predict as well as the best of its kind, the chosen one among them.
+    z, gain : float, optional
         Paired z of what giving way gains at entries that did not choose, and the gain relative to the error;
-        0 where nothing gives way.
+        None where not both were tried.
     """
 
     chosen: Candidate
-    hard: Candidate
+    hard: Candidate | None
     flexible: Candidate | None
     band: tuple[Candidate, ...]
-    z: float
-    gain: float
+    z: float | None
+    gain: float | None
 
 
-def paired_z(gains: FloatArray) -> float:
+def paired_z(gains: FloatArray, n_masks: int = 1) -> float:
     """Mean over its standard error; 0 where nothing differs.
+
+    Entries that are hidden a third time are no further evidence: more masks than two do not raise it.
 
     Examples
     --------
@@ -70,10 +71,13 @@ def paired_z(gains: FloatArray) -> float:
     spread = float(gains.std(ddof=1)) if len(gains) > 1 else 0.0
     if spread == 0:
         return 0.0
-    return float(gains.mean() / (spread / np.sqrt(len(gains))))
+    independent = len(gains) * min(1.0, _MASKS / n_masks)
+    return float(gains.mean() / (spread / np.sqrt(independent)))
 
 
-def settle(errors: Mapping[Candidate, Errors], barred: Collection[Candidate] = ()) -> Settled:
+def settle(
+    errors: Mapping[Candidate, Errors], barred: Collection[Candidate] = (), n_masks: int = 1
+) -> Settled:
     """Choose smoothness and rigidity: the least error, then smoother within the tie band.
 
     The constraint gives way only if that helps at entries that did not choose.
@@ -84,23 +88,26 @@ def settle(errors: Mapping[Candidate, Errors], barred: Collection[Candidate] = (
         All of one rank.
     barred : collection of Candidate
         Settings at which components are not determined.
+    n_masks : int
+        How often entries were hidden.
     """
     total = {candidate: float(one.choosing.sum()) for candidate, one in errors.items()}
     open_to = {candidate: error for candidate, error in total.items() if candidate not in barred} or total
     hards = {candidate: error for candidate, error in open_to.items() if not candidate.is_flexible}
     softs = {candidate: error for candidate, error in open_to.items() if candidate.is_flexible}
-    family, z, gain = hards or softs, 0.0, 0.0
+    family: Mapping[Candidate, float] = hards or softs
+    z = gain = None
     if hards and softs:
         best_hard, best_soft = (min(some, key=some.__getitem__) for some in (hards, softs))
         gains = errors[best_hard].testing - errors[best_soft].testing
-        z, gain = paired_z(gains), float(gains.sum() / errors[best_hard].testing.sum())
+        z, gain = paired_z(gains, n_masks), float(gains.sum() / errors[best_hard].testing.sum())
         if z >= GIVES_WAY and softs[best_soft] < hards[best_hard]:
             family = softs
     chosen = _smoothest(family)
-    bound = (1.0 + TIE_BAND) * min(family.values())
-    band = tuple(candidate for candidate, error in total.items() if error <= bound)
-    flexible = _smoothest(softs) if softs else None
-    return Settled(chosen, _smoothest(hards or softs), flexible, band, z, gain)
+    least = min(family.values())
+    band = tuple(candidate for candidate, error in open_to.items() if abs(error - least) <= TIE_BAND * least)
+    hard, flexible = (_smoothest(some) if some else None for some in (hards, softs))
+    return Settled(chosen, hard, flexible, band, z, gain)
 
 
 def _smoothest(errors: Mapping[Candidate, float]) -> Candidate:
@@ -135,11 +142,13 @@ class RankEvidence:
     error : float
         At entries that were hidden, relative to their own sum of squares.
     z : float
-        Paired z of what the last component gained; infinite for the first rank.
+        Paired z of what it gained over `fewer`; infinite for the first rank.
     agreement : float, optional
         Share of the starts that ended at the same components. None: not known.
     verdicts : tuple of str, optional
         Of its components. None: not known.
+    fewer : RankEvidence, optional
+        The largest rank below it that predicted better than one before it.
     """
 
     rank: int
@@ -147,6 +156,7 @@ class RankEvidence:
     z: float
     agreement: float | None = None
     verdicts: tuple[str, ...] | None = None
+    fewer: "RankEvidence | None" = None
 
     @property
     def all_there(self) -> bool:
@@ -154,13 +164,21 @@ class RankEvidence:
         return self.verdicts is None or "not there" not in self.verdicts
 
     @property
+    def found_again(self) -> bool:
+        """Whether every component is known to be there."""
+        return self.verdicts is not None and self.all_there
+
+    @property
     def all_replicable(self) -> bool:
         """Whether every component was found again in other rows."""
         return self.verdicts is not None and set(self.verdicts) == {"replicable"}
 
-    def improves_on(self, fewer: "RankEvidence") -> bool:
-        """Whether it predicts better than fewer components do."""
-        falls = self.error < (1.0 - TIE_BAND) * fewer.error
+    @property
+    def improves(self) -> bool:
+        """Whether it predicts better than fewer components do; the first rank does."""
+        if self.fewer is None:
+            return True
+        falls = self.error < (1.0 - TIE_BAND) * self.fewer.error
         return self.z >= IMPROVES or (falls and self.z >= PERHAPS and self.all_replicable)
 
     @property
@@ -176,8 +194,8 @@ class RankChoice(NamedTuple):
     ----------
     rank : int
     by_error, by_components : int
-        The largest rank that predicts better than one less, and the largest at which all components are
-        there.
+        The largest rank that predicts better than fewer components, and the largest at which all are there
+        and that predicts no worse than the chosen one.
     replicable : int
         The largest rank at which all are replicable; 0 for none.
     sure : bool
@@ -185,7 +203,8 @@ class RankChoice(NamedTuple):
     doubts : tuple of str
         Why not: "error" (more components predict better), "components" (more are there, and predict no
         worse), "starts" (they disagree), "nothing" (some component is not there even so), "edge" (it is the
-        largest rank that was tried).
+        largest rank that was tried), "halves" (nobody looked for components in halves of the rows),
+        "interrupted" (not all was measured).
     """
 
     rank: int
@@ -196,30 +215,29 @@ class RankChoice(NamedTuple):
     doubts: tuple[str, ...]
 
 
-def choose_rank(ranks: Sequence[RankEvidence]) -> RankChoice:
-    """Choose the largest rank that predicts better than one less, and at which all components are there.
+def choose_rank(ranks: Sequence[RankEvidence], interrupted: bool = False) -> RankChoice:
+    """Choose the largest rank that predicts better than fewer, and at which all components are there.
 
     Parameters
     ----------
     ranks : sequence of RankEvidence
         In ascending order.
+    interrupted : bool
+        Whether some of it could not be measured.
     """
-    improving = [ranks[0], *(one for before, one in pairwise(ranks) if one.improves_on(before))]
+    improving = [one for one in ranks if one.improves]
+    chosen = ([one for one in improving if one.all_there] or [ranks[0]])[-1]
     by_error = improving[-1].rank
-    there = [one for one in ranks if one.all_there] or [ranks[0]]
-    by_components = there[-1].rank
-    good = [one for one in improving if one.all_there] or [ranks[0]]
-    chosen = good[-1]
+    more = [one.rank for one in ranks if one.rank > chosen.rank and one.found_again and one.z > -IMPROVES]
     replicable = max((one.rank for one in ranks if one.all_replicable), default=0)
-    doubts = []
-    if by_error > chosen.rank:
-        doubts.append("error")
-    if any(one.rank > chosen.rank and one.all_there and one.z > -IMPROVES for one in ranks):
-        doubts.append("components")
-    if not chosen.all_there:
-        doubts.append("nothing")
-    if not chosen.agrees:
-        doubts.append("starts")
-    if chosen.rank == ranks[-1].rank and len(ranks) > 1:
-        doubts.append("edge")
-    return RankChoice(chosen.rank, by_error, by_components, replicable, not doubts, tuple(doubts))
+    signs = {
+        "error": by_error > chosen.rank,
+        "components": bool(more),
+        "nothing": not chosen.all_there,
+        "starts": not chosen.agrees,
+        "edge": chosen.rank == ranks[-1].rank and len(ranks) > 1,
+        "halves": chosen.verdicts is None,
+        "interrupted": interrupted,
+    }
+    doubts = tuple(name for name, speaks in signs.items() if speaks)
+    return RankChoice(chosen.rank, by_error, max(more, default=chosen.rank), replicable, not doubts, doubts)

@@ -120,7 +120,8 @@ class Search:
         rigidities = [r for r in self.rigidity if r < math.inf]
         enough = [s for s in self.smoothness if s >= LEAST_FLEXIBLE] or list(self.smoothness[-1:])
         first = sum(s < (best.smoothness or 0.0) for s in enough)
-        near = enough[min(first, len(enough) - 1) :][:_WIDE]
+        # Without hard ones to compare, all hidden sets have to have tried the same.
+        near = enough[min(first, len(enough) - 1) :][:_WIDE] if math.inf in self.rigidity else enough
         if not rigidities:
             return []
         return [[best._replace(smoothness=s, rigidity=r) for r in rigidities] for s in near]
@@ -132,7 +133,7 @@ class Search:
 
     def cut_to(self, shape: tuple[int, int, int]) -> Self:
         """The same without ranks that halves of the rows cannot tell."""
-        most = max(1, _most_components(shape))
+        most = max(1, _most_components(shape, self.n_splits > 0))
         return replace(self, ranks=[rank for rank in self.ranks if rank <= most])
 
     def check_size(self, shape: tuple[int, int, int]) -> None:
@@ -144,6 +145,8 @@ class Search:
                     f"the data can choose from {needed} {what} on; got {got}. ",
                     Advice("set_yourself", "Give a rank and a smoothness to TParafac2, or use CP."),
                 )
+        if not self.n_splits:
+            return  # a model says how many components there can be
         told, most = beyond_halves(shape, self.ranks[-1]), _most_components(shape)
         if told and len(self.ranks) == 1:
             raise InvalidValue(
@@ -172,9 +175,9 @@ def beyond_halves(shape: tuple[int, int, int], rank: int) -> str:
     return "" if rank <= most else f"{told} from each other, not {rank}"
 
 
-def _most_components(shape: tuple[int, int, int]) -> int:
+def _most_components(shape: tuple[int, int, int], halved: bool = True) -> int:
     _, I, J = shape
-    return min(I // 2, J)
+    return min(I // 2 if halved else I, J)
 
 
 def _several(name: str, given: Any) -> list[Any]:
@@ -183,7 +186,7 @@ def _several(name: str, given: Any) -> list[Any]:
         raise InvalidType(
             Argument(name), f" must be a number, or several; got {told(given)}.", received=given
         )
-    values = list(np.asarray(given).tolist()) if isinstance(given, np.ndarray) else given
+    values = given.tolist() if isinstance(given, np.ndarray) else given
     several = list(values) if isinstance(values, Iterable) else [values]
     if not several:
         raise InvalidValue(Argument(name), " has no value to try: give at least one.", received=given)

@@ -123,7 +123,7 @@ def _rank_reasons(rank: Mapping[str, Any], ranks: Mapping[str, Any]) -> Iterator
     there = ranks["all_there"][ranks["rank"].index(chosen)]
     found = ", and all its components are found again in other rows" if there else ""
     if chosen > ranks["rank"][0]:
-        yield f"Rank {chosen} is the largest that predicts better than one less{found}."
+        yield f"Rank {chosen} is the largest that predicts better than fewer{found}."
     elif "error" not in rank["doubts"]:
         yield f"No larger rank predicts better than rank {chosen}."
     if "nothing" in rank["doubts"]:
@@ -146,27 +146,49 @@ def _rank_reasons(rank: Mapping[str, Any], ranks: Mapping[str, Any]) -> Iterator
         yield "Fewer than half of the starts agree on the components at this rank."
     if "edge" in rank["doubts"]:
         yield f"Rank {chosen} is the largest that was tried: try larger ones."
+    if "halves" in rank["doubts"]:
+        yield "Nobody looked for the components in halves of the rows."
 
 
 def _why_settings(record: Mapping[str, Any]) -> Iterator[str]:
-    chosen, hard = record["chosen"], record["hard"]
     if record["tied"] > 1:
+        smoothest = "; of these the smoothest was taken" if _is_smoothest(record) else ""
+        within = f"within {record['tie_band']:.1%} of the least error"
+        yield f"{record['tied']} settings predict as well ({within}){smoothest}."
+    if record["paid"] > record["tie_band"]:
         yield (
-            f"{record['tied']} settings predict as well (within {record['tie_band']:.1%} of the least "
-            "error); of these the smoothest was taken."
+            f"A smoother setting was taken, on whose components more starts agree; the error is "
+            f"{record['paid']:.1%} higher for that."
         )
-    if record["z"] >= _CONTRADICTS and record["gain"] > 0:
+    if record["z"] is not None:
+        yield from _why_rigidity(record["z"], record["gain"], record)
+
+
+def _is_smoothest(record: Mapping[str, Any]) -> bool:
+    tried, chosen = record["tried"], record["chosen"]
+    lines = zip(tried["tied"], tried["rank"], tried["smoothness"])
+    tied = {smoothness or 0.0 for tied, rank, smoothness in lines if tied and rank == chosen["rank"]}
+    return len(tied) > 1 and max(tied) == chosen["smoothness"]
+
+
+def _why_rigidity(z: float, gain: float, record: Mapping[str, Any]) -> Iterator[str]:
+    if z >= _CONTRADICTS and gain > 0:
         yield (
             "The data contradict patterns of constant sizes and angles: letting them change lowers the "
-            f"error by {record['gain']:.1%} (z = {record['z']:.1f})."
+            f"error by {gain:.1%} (z = {z:.1f})."
         )
-    elif chosen["rigidity"] < math.inf:
+    elif record["chosen"]["rigidity"] < math.inf:
         yield (
-            f"Patterns may change their sizes and angles, which lowers the error by {record['gain']:.2%} "
-            f"(z = {record['z']:.1f}, not enough to say that the data contradict the constraint)."
+            f"Patterns may change their sizes and angles, which lowers the error by {gain:.2%} "
+            f"(z = {z:.1f}, not enough to say that the data contradict the constraint)."
         )
-    elif hard == chosen and record["z"]:
-        yield f"Patterns of constant sizes and angles predict as well as others (z = {record['z']:.1f})."
+    elif gain > record["tie_band"]:
+        yield (
+            f"Letting patterns change their sizes and angles would lower the error by {gain:.1%}, but that "
+            f"is not clear enough (z = {z:.1f})."
+        )
+    elif z:
+        yield f"Patterns of constant sizes and angles predict as well as others (z = {z:.1f})."
 
 
 def _others(record: Mapping[str, Any]) -> Iterator[str]:

@@ -33,11 +33,8 @@ def choice_account(record: Mapping[str, Any], words: Words = PYTHON) -> dict[str
 
 def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the constraint costs, and how everything was measured."""
-    z, gain = record["z"], record["gain"]
-    change = f"letting them change {'lowers' if gain > 0 else 'raises'} the error by {abs(gain):.2%}"
-    constraint = (f"z = {z:.1f}", f"against constant sizes and angles of the patterns: {change}.")
     hidden = (
-        f"{2 * record['share']:.0%}",
+        f"{100 * record['share']:.2g}%",
         f"of the {_HIDDEN.get(record['hides'], record['hides'])} were hidden from the fits, "
         f"{_times(record['n_masks'])}; the error is that of their prediction, relative to their squares.",
     )
@@ -46,7 +43,14 @@ def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         "the rows were halved: a component is replicable if both halves have it, with a likeness (cosine) of "
         f"at least {record['threshold']:g}.",
     )
-    return [*([constraint] if z or gain else []), hidden, *([halved] if record["components"] else [])]
+    return [*_constraint(record["z"], record["gain"]), hidden, *([halved] if record["components"] else [])]
+
+
+def _constraint(z: float | None, gain: float | None) -> list[tuple[str, str]]:
+    if z is None or gain is None:
+        return []
+    change = f"letting them change {'lowers' if gain > 0 else 'raises'} the error by {abs(gain):.2%}"
+    return [(f"z = {z:.1f}", f"against constant sizes and angles of the patterns: {change}.")]
 
 
 def _times(number: int) -> str:

@@ -341,6 +341,8 @@ _DOUBTS = {
     "starts": "fewer than half of the starts agree",
     "nothing": "not even its components are all found again in other rows",
     "edge": "it is the largest that was tried",
+    "halves": "nobody looked for its components in halves of the rows",
+    "interrupted": "not all was measured",
 }
 
 
