@@ -21,6 +21,7 @@ TRIED = [
 def a_choice():
     """Rank 2 of 1 to 3, at smoothness 0.01."""
     tried = {name: list(column) for name, column in zip(COLUMNS.split(), zip(*TRIED))}
+    tried["choosing_error"] = list(tried["hidden_error"])
     known = [0, 1, 0, 0, 1, 1, 0, 1]
     whole = {
         "agreement": 1.0,
@@ -74,6 +75,7 @@ def a_choice():
         "hides": "entries",
         "n_masks": 2,
         "share": 0.2,
+        "bound_by_data": False,
         "n_splits": 5,
         "threshold": 0.9,
         "groups": 0,
@@ -93,7 +95,7 @@ def spread_out():
     record["ranks"] = {name: [column[1]] * 20 for name, column in record["ranks"].items()}
     record["ranks"] |= {"rank": ranks, "hidden_error": [0.0] * 20}
     tried = {name: [column[1]] * 20 for name, column in record["tried"].items()}
-    record["tried"] = tried | {"rank": ranks, "hidden_error": [0.0] * 20}
+    record["tried"] = tried | {"rank": ranks, "hidden_error": [0.0] * 20, "choosing_error": [0.0] * 20}
     record["components"] = {
         "model": [HARD] * len(places),
         "rank": [rank for rank, _ in places],

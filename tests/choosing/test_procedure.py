@@ -217,6 +217,23 @@ def test_components_of_the_table_are_those_of_the_model(data):
     assert found.tolist() == choice.model.result_.trust.replicability.tolist()
 
 
+@pytest.mark.parametrize("unit", [1e-120, 1e120])
+def test_units_change_nothing(data, unit):
+    asked = QUICKLY | {"n_splits": 0, "rigidity": np.inf}
+    ours, theirs = (tp.choose(X, ranks=[1, 2], **asked) for X in (data.X, data.X * unit))
+    assert ours.model.rank == theirs.model.rank == 2
+    assert ours.ranks["z"][1] == pytest.approx(theirs.ranks["z"][1], rel=1e-6)
+
+
+def test_a_choice_stays_when_its_model_is_fitted_again(data):
+    choice = tp.choose(data.X, ranks=1, **(QUICKLY | {"n_splits": 0}))
+    before = choice.summary()
+    choice.model.fit(data.X)
+    assert choice.summary() == before
+    with pytest.raises(TypeError, match="load"):
+        tp.Choice("model.nc")
+
+
 def test_data_without_components_are_said_to_have_none():
     noise = np.random.default_rng(0).normal(size=(6, 40, 30))
     choice = tp.choose(noise, ranks=[1, 2], **QUICKLY)
@@ -242,6 +259,12 @@ REFUSED = {
     "other columns": (lambda X: [X[0], X[1, :, :20], X[2]], {}, "no entries can be hidden"),
     "estimated weights": (lambda X: X, {"weights": "rows"}, "estimated by a fit"),
     "groups": (lambda X: X, {"groups": [1, 2]}, "one value for each of the 60 rows"),
+    "a name of groups": (lambda X: X, {"groups": "kind"}, "one value for each row, or be a mapping.*'kind'"),
+    "rows without a group": (lambda X: X, {"groups": [None, *range(59)]}, "nothing for 1 of 60 rows"),
+    "another name": (lambda X: X, {"rank": 2}, "has no argument 'rank': did you mean ranks"),
+    "a rank beyond the data": (lambda X: X, {"ranks": [1, 40], "n_splits": 0}, "rank 40"),
+    "empty rows": (lambda X: np.where(np.arange(60)[:, None] < 1, X, 0.0), {}, "only few rows have anything"),
+    "hidden zeros": (lambda X: np.where(X.max() == X, X, 0.0), {"n_splits": 0}, "hidden are zero"),
 }
 
 

@@ -26,7 +26,7 @@ SOFT = {s: Candidate(3, s, 1.0) for s in (1e-3, 3e-3, 1e-2)}
 def errors(choosing, testing=None):
     """Errors that are `choosing` in the mean where they choose, and vary little between rows."""
     wiggle = np.linspace(-1e-3, 1e-3, 50)
-    return Errors(choosing + wiggle, (choosing if testing is None else testing) + wiggle**2)
+    return Errors(choosing + wiggle, (choosing if testing is None else testing) * (1.0 + wiggle))
 
 
 def test_the_smoothest_setting_within_the_tie_band_is_chosen():

@@ -73,7 +73,7 @@ def test_models_have_bars_and_numbers(panels):
     widths = [bar.get_width() for bar in ax.patches if bar.get_height() == 0.5]
     assert widths == pytest.approx([0.999 / 1.002 - 1, 0.0, 0.6 / 0.2004 - 1])
     assert [text.get_text() for text in ax.get_yticklabels()] == ["flexible tPARAFAC2", "tPARAFAC2", "CP"]
-    assert {"-0.3%", "chosen", "+199.4%", "0.97"} <= {text.get_text() for text in ax.texts}
+    assert {"-0.3%", "chosen", "+199.4%", "2 of 2"} <= {text.get_text() for text in ax.texts}
 
 
 def test_an_interrupted_choice_has_what_was_measured():
@@ -109,7 +109,7 @@ def test_a_single_setting_is_said_to_be_one():
 def test_errors_of_many_sizes_are_on_a_logarithmic_scale():
     record = a_choice()
     record["ranks"]["hidden_error"][0] = 40.0
-    record["tried"]["hidden_error"][0] = 30.0
+    record["tried"]["choosing_error"][0] = 30.0
     found = drawn(record)
     assert found[TITLES[1]].get_yscale() == "log"
     assert "10,000 %" in [text.get_text() for text in found[TITLES[0]].get_yticklabels()]

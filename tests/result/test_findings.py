@@ -65,6 +65,10 @@ def coverage(**places):
     return shares
 
 
+SAME_ROWS = np.random.default_rng(0).random((9, 3))
+SAME_ROWS[:, 2] = 2.0 * SAME_ROWS[:, 0] + 0.01
+
+
 def strengths(cosine):
     """Of three components; the first and the last have this cosine, the other is far from both."""
     first = np.array([2.0, 1.0, 2.0, 1.0, 2.0])
@@ -108,6 +112,7 @@ CASES = {
         "C": np.ones((5, 3)),
     },
     Kind.PROPORTIONAL: {"C": strengths(0.99), "B": static_patterns(0, 1, 2)},
+    Kind.SAME_ROWS: {"A": SAME_ROWS},
     Kind.VANISHED: {"A": np.random.default_rng(0).random((9, 3)) * [1.0, 0.0, 1.0]},
     Kind.CONSTANT: {"model": "CP", "B": static_patterns(0, 1, 2)},
     Kind.STATIC: {"B": static_patterns(1)},

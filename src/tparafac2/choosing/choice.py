@@ -29,6 +29,11 @@ class Choice:
     models : mapping of str to estimator
         Other models that were fitted to all data, where they were to be kept.
 
+    Attributes
+    ----------
+    record : mapping
+        All of it in plain values, as it is kept with the model.
+
     Examples
     --------
     >>> import tparafac2 as tp
@@ -39,23 +44,27 @@ class Choice:
 
     model: Decomposition
     models: Mapping[str, Decomposition] = field(default_factory=dict)
+    record: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.model, Decomposition):
+            raise TypeError(
+                f"Choice takes a model that was fitted by choose; got {type(self.model).__name__}. For a "
+                "file: Choice(load(path))."
+            )
         if self.model.result_.choice is None:
             raise ValueError(
                 "this model's settings were given, not chosen: there is nothing to say of why. Use choose(X)."
             )
 
-    @property
-    def record(self) -> Mapping[str, Any]:
-        """All of it in plain values, as it is kept with the model."""
-        return self.model.result_.choice or {}
+        object.__setattr__(self, "record", self.model.result_.choice)  # a model may be fitted again
 
     @property
     def table(self) -> pd.DataFrame:
         """One line for each setting that was tried.
 
-        `hidden_error` is the squared error at hidden entries relative to their own squares;
+        `hidden_error` is the squared error at hidden entries relative to their own squares, and
+        `choosing_error` at the half of them that decides between settings of a rank;
         `z_behind_chosen` how clearly it is behind the chosen setting at these entries; `tied`
         whether it predicts as well as the best of its rank; `replicability` the likeness of its least
         replicable component between halves of the rows; `agreement` the share of the starts that ended at the

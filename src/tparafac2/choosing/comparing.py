@@ -15,7 +15,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from tparafac2.choosing.replication import Replication
-from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs, require_flag
+from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs, require_flag, told
+from tparafac2.models import Decomposition
 from tparafac2.result import Kind, count_same_objective
 from tparafac2.solver import Settings
 from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans, one_of_several
@@ -23,7 +24,6 @@ from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_process
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tparafac2.models import Decomposition
     from tparafac2.result import Result
 
 
@@ -69,6 +69,12 @@ def compare_models(
     import pandas as pd
 
     require_flag("replicate", replicate)
+    if not isinstance(models, Mapping) or not all(isinstance(one, Decomposition) for one in models.values()):
+        raise TypeError(
+            f"models must be a mapping of labels to models, such as {{'CP': CP(2)}}; got {told(models)}."
+        )
+    if not models:
+        raise ValueError("there are no models to compare: give at least one.")
     replication = Replication(list(models.values()), data, **fit) if replicate else None
     lines = list(compared(models, data, n_jobs=n_jobs, **fit))
     if replication is None or len(lines) < len(models):
@@ -156,8 +162,8 @@ def _fit_elsewhere(model: Decomposition, data: Any, fit: Mapping[str, Any], flag
     with helping(flag), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         _fit(model, data, fit)
-    told = [one.message for one in said if isinstance(one.message, Warning)]
-    return _Fitted(model.result_, time.perf_counter() - began, told)
+    heard = [one.message for one in said if isinstance(one.message, Warning)]
+    return _Fitted(model.result_, time.perf_counter() - began, heard)
 
 
 def _fit(model: Decomposition, data: Any, fit: Mapping[str, Any]) -> None:

@@ -75,10 +75,7 @@ class Evidence:
 
     def agreement(self, one: Candidate) -> float | None:
         """Share of the starts on all data that ended at the same components as the best."""
-        if one not in self.whole:
-            return None
-        scores = np.asarray(self.whole[one].starts["fms_to_chosen"], dtype=np.float64)
-        return float(np.mean(np.nan_to_num(scores) >= _SAME)) if len(scores) > 1 else None
+        return agreement_of(self.whole[one]) if one in self.whole else None
 
     def verdicts(self, one: Candidate) -> tuple[str, ...] | None:
         """Of the components of a setting."""
@@ -108,6 +105,7 @@ class Evidence:
                 "rigidity": one.rigidity,
                 "nonnegative": one.nonnegative,
                 "hidden_error": self.error(one),
+                "choosing_error": 2 * float(self.errors[one].choosing.sum()) / self.sizes[one],
                 "z_behind_chosen": 0.0 if one == chosen else self.z(chosen, one),
                 "tied": one in bands,
                 "best_of_rank": one in settled,
@@ -137,6 +135,12 @@ class Evidence:
                     "chance": float(found.chance[number]),
                     "verdict": verdict,
                 }
+
+
+def agreement_of(result: Result) -> float | None:
+    """Share of the starts that ended at the same components as the best; None where there was one."""
+    scores = np.asarray(result.starts["fms_to_chosen"], dtype=np.float64)
+    return float(np.mean(np.nan_to_num(scores) >= _SAME)) if len(scores) > 1 else None
 
 
 def _count(found: tuple[str, ...] | None, *kinds: str) -> int | None:

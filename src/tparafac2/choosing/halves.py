@@ -10,9 +10,10 @@ from tparafac2.choosing.hidden import follow
 from tparafac2.choosing.likeness import aligned, courses, cross_likeness
 from tparafac2.choosing.parts import Parts
 from tparafac2.data import Labels, listed, shown
-from tparafac2.errors import InvalidValue
+from tparafac2.errors import InvalidType, InvalidValue
+from tparafac2.fitting import told
 from tparafac2.models import Decomposition
-from tparafac2.words import Argument
+from tparafac2.words import Advice, Argument
 
 _STARTS = 5
 _TRIES = 50
@@ -56,13 +57,17 @@ def usable_splits(
     splits: list[Split] = []
     for _ in range(_TRIES):
         for split in split_rows(rng, parts.shape[1], n_splits, groups):
-            if parts.has_all_columns(split.one) and parts.has_all_columns(split.other):
+            if parts.has_enough(split.one) and parts.has_enough(split.other):
                 splits.append(split)
         if len(splits) >= n_splits:
             return splits[:n_splits]
-    for half in split:
-        parts.of_rows(half)  # says which columns are too rare
-    return splits
+    if all(parts.has_numbers(half) for half in split):
+        for half in split:
+            parts.of_rows(half)  # says which columns are too rare
+    raise InvalidValue(
+        "only few rows have anything but zeros, so that halves of the rows have none: leave empty rows out. ",
+        Advice("set_yourself", "Or give a rank and a smoothness to TParafac2."),
+    )
 
 
 def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | None:
@@ -75,6 +80,16 @@ def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | 
     """
     if groups is None:
         return None
+    if (
+        isinstance(groups, str | bytes | set | frozenset)
+        or not hasattr(groups, "__len__")
+        or np.ndim(groups) > 1
+    ):
+        raise InvalidType(
+            Argument("groups"),
+            f" must have one value for each row, or be a mapping or Series by row label; got {told(groups)}.",
+            received=groups,
+        )
     if isinstance(groups, Mapping) or (hasattr(groups, "index") and hasattr(groups, "to_dict")):
         # Labels that were read from files may be text, or numbers.
         given = groups if isinstance(groups, Mapping) else groups.to_dict()
@@ -95,6 +110,14 @@ def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | 
         raise InvalidValue(
             Argument("groups"),
             f" must have one value for each of the {n_rows:,} rows; got {len(values):,}.",
+            received=groups,
+        )
+    without = [place for place, value in enumerate(values) if value is None or value != value]
+    if without:
+        raise InvalidValue(
+            Argument("groups"),
+            f" has nothing for {len(without):,} of {n_rows:,} rows (the first is row {without[0] + 1}). "
+            "Give a group to each.",
             received=groups,
         )
     texts = np.array([str(value) for value in values])

@@ -14,8 +14,10 @@ from tparafac2.choosing.parts import Parts, Shown
 from tparafac2.choosing.rules import Errors
 from tparafac2.choosing.search import Search
 from tparafac2.data import Intake, Places
+from tparafac2.errors import InvalidValue
 from tparafac2.models import Decomposition
 from tparafac2.result import Result
+from tparafac2.words import Advice
 
 QUICK: dict[str, Any] = {"tol": 1e-5, "feasibility_tol": 1e-3, "max_iter": 250, "n_jobs": 1}
 """As far as errors at hidden entries change by more than a tie."""
@@ -44,6 +46,12 @@ def hidden_errors(
         Of the starts where the path begins.
     """
     trial = Trial.of(parts, sets)
+    if trial.size == 0:
+        raise InvalidValue(
+            f"all {sum(one.places.size for one in sets):,} entries that were hidden are zero, and nothing "
+            "can be chosen by them: give denser data. ",
+            Advice("set_yourself", "Or give a rank and a smoothness to TParafac2."),
+        )
 
     def fit(candidate: Candidate, before: Result | None) -> Result:
         return follow([search.model(candidate)], trial.shown.intake, _STARTS, seed, before)

@@ -12,7 +12,7 @@ class Setting(NamedTuple):
     ----------
     smoothness, rigidity : float
     error : float
-        At hidden entries, relative to their own squares.
+        At the hidden entries that choose, relative to their own squares.
     excess : float
         By which share it is above the least error of the settings that are as good as the chosen one.
     tied, chosen : bool
@@ -52,12 +52,15 @@ class ComponentPoint(NamedTuple):
 
 
 class ModelPoint(NamedTuple):
-    """A kind of model at the chosen rank; its error is above (or below) that of the chosen one by a share."""
+    """A kind of model at the chosen rank; its error is above (or below) that of the chosen one by a share.
+
+    `there` of its components are found again in other rows; None if nobody looked.
+    """
 
     model: str
     excess: float
     z: float
-    replicability: float | None
+    there: int | None
     chosen: bool
 
 
@@ -107,18 +110,18 @@ def _settings(record: Mapping[str, Any]) -> tuple[Setting, ...]:
     ]
     flexible = math.isfinite(chosen["rigidity"])
     alike = [line for line in lines if line["tied"] and math.isfinite(line["rigidity"]) == flexible]
-    least = min((line["hidden_error"] for line in alike), default=chosen["hidden_error"])
+    least = min((line["choosing_error"] for line in alike), default=chosen["hidden_error"])
     points = [
         Setting(
             line["smoothness"],
             line["rigidity"],
-            line["hidden_error"],
-            above(line["hidden_error"], least),
+            line["choosing_error"],
+            above(line["choosing_error"], least),
             line["tied"],
             line["chosen"],
         )
         for line in lines
-        if math.isfinite(above(line["hidden_error"], least))
+        if math.isfinite(above(line["choosing_error"], least))
     ]
     return tuple(sorted(points, key=lambda one: (-one.rigidity, one.smoothness)))
 
@@ -164,7 +167,7 @@ def _models(record: Mapping[str, Any]) -> tuple[ModelPoint, ...]:
             line["model"],
             above(line["hidden_error"], least),
             line["z_behind_chosen"],
-            line["replicability"],
+            line["components_there"],
             line["chosen"],
         )
         for line in _lines(record["compared"])

@@ -189,9 +189,24 @@ class Parts:
             self._require_columns(np.asarray(self._observed[:, rows].any(axis=(0, 1))), len(rows))
         return self._made(self._reading.of_rows(rows))[0]
 
-    def has_all_columns(self, rows: NDArray[np.intp]) -> bool:
-        """Whether something of every column was observed in these rows."""
-        return self._observed is None or bool(self._observed[:, rows].any(axis=(0, 1)).all())
+    def has_enough(self, rows: NDArray[np.intp]) -> bool:
+        """Whether something of every column was observed in these rows, and not all of it is zero."""
+        if self._observed is not None and not self._observed[:, rows].any(axis=(0, 1)).all():
+            return False
+        return self.has_numbers(rows)
+
+    def has_numbers(self, rows: NDArray[np.intp]) -> bool:
+        """Whether these rows have anything but zeros."""
+        return bool(self._rows_with_numbers[rows].any())
+
+    @cached_property
+    def _rows_with_numbers(self) -> NDArray[np.bool_]:
+        """Which rows have anything but zeros."""
+        found = np.zeros(self.shape[1], dtype=bool)
+        for piece in self._reading.slices:
+            filled = abs(piece) if hasattr(piece, "tocsr") else np.abs(np.nan_to_num(np.asarray(piece)))
+            found |= np.asarray(filled.sum(axis=1)).ravel() > 0
+        return found
 
     def draw(self, rng: np.random.Generator, share: float = 0.1, n: int = 2) -> list[Hidden]:
         """Draw sets of entries to hide, without common ones.

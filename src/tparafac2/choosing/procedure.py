@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar, Unpack
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from tparafac2.choosing.candidates import Candidate
 from tparafac2.choosing.choice import Choice, as_record
-from tparafac2.choosing.evidence import Evidence, Measured
+from tparafac2.choosing.evidence import Evidence, Measured, agreement_of
 from tparafac2.choosing.halves import Split, read_groups, split_likeness, usable_splits
 from tparafac2.choosing.hidden import hidden_errors
 from tparafac2.choosing.hiding import Hidden
@@ -99,6 +100,7 @@ def choose(
     >>> choice.model.rank
     2
     """
+    _require_known(search)
     asked = Search(**search)
     parts = Parts.of(
         X,
@@ -119,6 +121,15 @@ def choose(
     choice = _Procedure(asked, parts, members).run()
     warn_if_unsound(choice.model.result_)
     return choice
+
+
+def _require_known(given: Mapping[str, Any]) -> None:
+    known = [*Asked.__annotations__, "dims", "mask", "times", "weights", "groups"]
+    for name in given:
+        if name not in known:
+            like = get_close_matches(name, known, 1)
+            meant = f": did you mean {like[0]}?" if like else "."
+            raise TypeError(f"choose has no argument {name!r}{meant}")
 
 
 class _Piece(NamedTuple):
@@ -286,6 +297,8 @@ class _Procedure:
             z=settled.z,
             gain=settled.gain,
         )
+        if (agreement_of(result) or 1.0) < AGREEMENT and "starts" not in rank.doubts:
+            rank = rank._replace(sure=False, doubts=(*rank.doubts, "starts"))
         record = as_record(self.evidence, rank, chosen, self._facts(interrupted))
         model._take(replace(result, trust=trust, choice=record))
         kept = self.evidence.whole if self.search.keep else {}
@@ -334,10 +347,11 @@ class _Procedure:
             "ranks_asked": list(self.search.ranks),
             "interrupted": interrupted,
             "nonnegative_data": self.parts.nonnegative,
+            "bound_by_data": self.search.nonnegative == "auto" and self.parts.nonnegative,
         }
 
     def _as_model(self, candidate: Candidate, result: Result) -> Decomposition:
-        model = self.search.model(candidate)
+        model = type(self.search.model(candidate))(**result.parameters)
         model._take(result)
         return model
 

@@ -27,7 +27,7 @@ class Replication:
     Parameters
     ----------
     models : sequence of estimators
-        Those that will be measured; of the first are `dtype` and `bridge`.
+        Those that will be measured.
     data
         Whatever `fit` takes, but for weights by residuals and slices of different widths.
     **fit
@@ -49,14 +49,16 @@ class Replication:
     """
 
     def __init__(self, models: Sequence[Decomposition], data: Any, **fit: Any) -> None:
-        first = models[0]
-        exact = all(model.missing != "em" for model in models)
-        self.parts = Parts.of(data, dtype=first.dtype, bridge=bool(first.bridge), exact=exact, **fit)
-        if told := beyond_halves(self.parts.shape, max(model.rank for model in models)):
+        self.parts = {}
+        for asked in {_reading(model) for model in models}:
+            dtype, bridge, exact = asked
+            self.parts[asked] = Parts.of(data, dtype=dtype, bridge=bridge, exact=exact, **fit)
+        first = self.parts[_reading(models[0])]
+        if told := beyond_halves(first.shape, max(model.rank for model in models)):
             raise InvalidValue(f"{told}: ask for fewer, or give more rows.")
         draws, halves = (np.random.default_rng(one) for one in np.random.SeedSequence(_SEED).spawn(2))
-        self.hidden = self.parts.draw(draws)
-        self.splits = usable_splits(halves, self.parts, _SPLITS, None)
+        self.hidden = first.draw(draws)
+        self.splits = usable_splits(halves, first, _SPLITS, None)
 
     def measure(
         self, models: Mapping[str, Decomposition], n_jobs: int = 1, progress: bool | None = None
@@ -74,9 +76,10 @@ class Replication:
         alone = {label: _alone(model) for label, model in models.items()}
         with Workers(n_jobs, progress) as workers:
             workers.expect(len(models) * (1 + len(self.splits)))
-            errors = workers.do(_hide, [(self.parts, self.hidden, model) for model in alone.values()])
+            parts = {label: self.parts[_reading(model)] for label, model in models.items()}
+            errors = workers.do(_hide, [(parts[label], self.hidden, model) for label, model in alone.items()])
             pieces = [
-                (self.parts, split, alone[label], courses(model.result_))
+                (parts[label], split, alone[label], courses(model.result_))
                 for label, model in models.items()
                 for split in self.splits
             ]
@@ -88,6 +91,11 @@ class Replication:
             if error is not None and len(own) == len(self.splits):
                 found[label] = {"hidden_error": error, **_columns(likeness(own))}
         return found
+
+
+def _reading(model: Decomposition) -> tuple[str, bool, bool]:
+    """How a model takes data in: precision, bridges between columns, what is done with missing entries."""
+    return model.dtype, bool(model.bridge), model.missing != "em"
 
 
 def _columns(found: Likeness) -> dict[str, Any]:

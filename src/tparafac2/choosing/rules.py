@@ -68,7 +68,11 @@ def paired_z(gains: FloatArray, n_masks: int = 1) -> float:
     >>> paired_z(np.array([1.0, 1.0, 3.0, 3.0])).__round__(3)
     3.464
     """
-    spread = float(gains.std(ddof=1)) if len(gains) > 1 else 0.0
+    largest = float(np.abs(gains).max(initial=0.0))
+    if len(gains) < 2 or largest == 0:
+        return 0.0
+    gains = gains / largest  # squares of errors, which are squares already, might overflow
+    spread = float(gains.std(ddof=1))
     if spread == 0:
         return 0.0
     independent = len(gains) * min(1.0, _MASKS / n_masks)
@@ -202,9 +206,9 @@ class RankChoice(NamedTuple):
         Whether all signs agree.
     doubts : tuple of str
         Why not: "error" (more components predict better), "components" (more are there, and predict no
-        worse), "starts" (they disagree), "nothing" (some component is not there even so), "edge" (it is the
-        largest rank that was tried), "halves" (nobody looked for components in halves of the rows),
-        "interrupted" (not all was measured).
+        worse), "nothing" (some component is not there even so), "starts" (they disagree), "perhaps" (its
+        last component helps, but not clearly), "edge" (it is the largest rank that was tried), "halves"
+        (nobody looked for components in halves of the rows), "interrupted" (not all was measured).
     """
 
     rank: int
@@ -235,7 +239,8 @@ def choose_rank(ranks: Sequence[RankEvidence], interrupted: bool = False) -> Ran
         "components": bool(more),
         "nothing": not chosen.all_there,
         "starts": not chosen.agrees,
-        "edge": chosen.rank == ranks[-1].rank and len(ranks) > 1,
+        "perhaps": chosen.fewer is not None and chosen.z < IMPROVES,
+        "edge": chosen.rank == ranks[-1].rank and len(ranks) > 1 and not interrupted,
         "halves": chosen.verdicts is None,
         "interrupted": interrupted,
     }

@@ -1,7 +1,7 @@
 """What is searched, and with how much effort."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Self, TypedDict
@@ -145,8 +145,9 @@ class Search:
                     f"the data can choose from {needed} {what} on; got {got}. ",
                     Advice("set_yourself", "Give a rank and a smoothness to TParafac2, or use CP."),
                 )
-        if not self.n_splits:
-            return  # a model says how many components there can be
+        if not self.n_splits:  # a model says how many components there can be
+            self.model(Candidate(self.ranks[-1], self.smoothness[0])).check_settings(shape)
+            return
         told, most = beyond_halves(shape, self.ranks[-1]), _most_components(shape)
         if told and len(self.ranks) == 1:
             raise InvalidValue(
@@ -182,7 +183,7 @@ def _most_components(shape: tuple[int, int, int], halved: bool = True) -> int:
 
 def _several(name: str, given: Any) -> list[Any]:
     """One value or several, as a list; refuse none."""
-    if isinstance(given, str) or not isinstance(given, Iterable | Real):
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable | Real):
         raise InvalidType(
             Argument(name), f" must be a number, or several; got {told(given)}.", received=given
         )

@@ -111,11 +111,9 @@ def _why_rank(record: Mapping[str, Any]) -> Iterator[str]:
     yield f"Error at hidden entries by rank: {shown}."
     yield from _rank_reasons(rank, ranks)
     left_out = [one for one in record["ranks_asked"] if one > ranks["rank"][-1]]
-    if left_out and not record["interrupted"]:
-        yield (
-            f"Rank{'s' * (len(left_out) > 1)} {_listed(left_out)} {_were(left_out)} not tried, since the "
-            "last predicted no better."
-        )
+    if left_out:
+        why = "" if "interrupted" in rank["doubts"] else ", since the last predicted no better"
+        yield f"Rank{'s' * (len(left_out) > 1)} {_listed(left_out)} {_were(left_out)} not tried{why}."
 
 
 def _rank_reasons(rank: Mapping[str, Any], ranks: Mapping[str, Any]) -> Iterator[str]:
@@ -144,6 +142,9 @@ def _rank_reasons(rank: Mapping[str, Any], ranks: Mapping[str, Any]) -> Iterator
         yield "At no rank are all components replicable."
     if "starts" in rank["doubts"]:
         yield "Fewer than half of the starts agree on the components at this rank."
+    if "perhaps" in rank["doubts"]:
+        z = ranks["z"][ranks["rank"].index(chosen)]
+        yield f"Its last component helps, but not clearly (z = {z:.1f}); all are replicable, so it stays."
     if "edge" in rank["doubts"]:
         yield f"Rank {chosen} is the largest that was tried: try larger ones."
     if "halves" in rank["doubts"]:
@@ -155,6 +156,8 @@ def _why_settings(record: Mapping[str, Any]) -> Iterator[str]:
         smoothest = "; of these the smoothest was taken" if _is_smoothest(record) else ""
         within = f"within {record['tie_band']:.1%} of the least error"
         yield f"{record['tied']} settings predict as well ({within}){smoothest}."
+    if _at_the_end(record):
+        yield f"A smoothness of {record['chosen']['smoothness']:g} is the largest that was tried."
     if record["paid"] > record["tie_band"]:
         yield (
             f"A smoother setting was taken, on whose components more starts agree; the error is "
@@ -162,6 +165,11 @@ def _why_settings(record: Mapping[str, Any]) -> Iterator[str]:
         )
     if record["z"] is not None:
         yield from _why_rigidity(record["z"], record["gain"], record)
+
+
+def _at_the_end(record: Mapping[str, Any]) -> bool:
+    tried = {one or 0.0 for one in record["tried"]["smoothness"]}
+    return len(tried) > 1 and record["chosen"]["smoothness"] == max(tried)
 
 
 def _is_smoothest(record: Mapping[str, Any]) -> bool:
@@ -173,9 +181,10 @@ def _is_smoothest(record: Mapping[str, Any]) -> bool:
 
 def _why_rigidity(z: float, gain: float, record: Mapping[str, Any]) -> Iterator[str]:
     if z >= _CONTRADICTS and gain > 0:
+        bounds = _bounds(record["chosen"]["nonnegative"])
         yield (
-            "The data contradict patterns of constant sizes and angles: letting them change lowers the "
-            f"error by {gain:.1%} (z = {z:.1f})."
+            f"The data contradict patterns of constant sizes and angles{bounds}: letting them change lowers "
+            f"the error by {gain:.1%} at entries that did not choose (z = {z:.1f})."
         )
     elif record["chosen"]["rigidity"] < math.inf:
         yield (
@@ -189,6 +198,11 @@ def _why_rigidity(z: float, gain: float, record: Mapping[str, Any]) -> Iterator[
         )
     elif z:
         yield f"Patterns of constant sizes and angles predict as well as others (z = {z:.1f})."
+
+
+def _bounds(nonnegative: str | None) -> str:
+    what = {"both": "rows and patterns", "rows": "rows", "patterns": "patterns"}
+    return f", with {what[nonnegative]} that are not negative" if nonnegative else ""
 
 
 def _others(record: Mapping[str, Any]) -> Iterator[str]:
@@ -213,8 +227,12 @@ def _caveats(record: Mapping[str, Any]) -> Iterator[str]:
             f"{record['single_groups']} of {record['groups']} groups "
             f"{'has' if record['single_groups'] == 1 else 'have'} a single row, which is in one half only."
         )
-    if record["interrupted"]:
+    if record["bound_by_data"]:
+        yield "No entry of the data is negative, so that patterns were kept from being negative."
+    if "interrupted" in record["rank"]["doubts"]:
         yield "It was interrupted: what was not measured is not known, and the choice is the best so far."
+    elif record["interrupted"]:
+        yield "It was interrupted after the choice: not all other models and settings were set beside it."
 
 
 def _listed(numbers: list[int]) -> str:

@@ -105,7 +105,17 @@ def _as_text(choice: Choice) -> str:
     parts = [choice.summary(FLAGS), _lines(pd.DataFrame(ranks.lines, columns=ranks.head))]
     if len(compared) > 1:
         parts += [f"Models of rank {choice.model.rank}:", _lines(compared)]
+    parts.append("\n".join(_trust(choice)))
     return "\n\n".join(parts)
+
+
+def _trust(choice: Choice) -> list[str]:
+    """How far to trust the model that was chosen: in all, and what to beware of."""
+    from tparafac2.result import Kind, notes, sentence
+
+    found = choice.model.result_.findings
+    in_all = [sentence(one, FLAGS) for one in found if one.kind is Kind.TRUST]
+    return in_all + [f"Note: {note}" for note in notes(found, FLAGS)]
 
 
 def _lines(table: pd.DataFrame) -> str:

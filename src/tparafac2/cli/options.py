@@ -105,8 +105,8 @@ def ranks(text: str | Several) -> Several:
     found: list[int] = []
     try:
         for part in str(text).split(","):
-            first, _, last = part.partition("-")
-            span = range(int(first), int(last or first) + 1)
+            first, to, last = part.partition("-")
+            span = range(int(first), int(last if to else first) + 1)
             found += span[:_MOST_RANKS]
             if not span:
                 raise ValueError

@@ -213,10 +213,10 @@ def _draw_models(ax: Axes, points: Sequence[ModelPoint], band: float, rank: int)
     ax.axvspan(-band, band, color=_BAND, lw=0, zorder=0)
     for place, one in enumerate(points):
         ax.barh(place, one.excess, 0.5, color=_GREY)
-        alike = "" if one.replicability is None else f"{one.replicability:.2f}"
+        alike = "" if one.there is None else f"{one.there} of {rank}"
         _write_beside(ax, place, "chosen" if one.chosen else f"{one.excess:+.1%}", alike)
-    if any(one.replicability is not None for one in points):
-        _write_beside(ax, -1, "", "least replicability")
+    if any(one.there is not None for one in points):
+        _write_beside(ax, -1, "", "found again")
     _excess_scale(ax, "x", [one.excess for one in points], band)
     ax.axvline(0, color="black", lw=0.5)
     ax.set_ylim(len(points) - 0.5, -0.5)

@@ -176,7 +176,7 @@ function showSettings({ settings, ranks, band, rank }) {
       ys: excessTicks(band, ...y),
       about: `Error at hidden entries by smoothness and rigidity at rank ${rank}; the numbers are below.`,
     },
-    "Error at hidden entries above the least, by smoothness. Shaded and filled: as good as the chosen one, which "
+    "Error at the hidden entries that choose, above the least. Shaded and filled: as good as the chosen one, which "
       + "has a ring.",
     !ranks.length,
   );
@@ -258,19 +258,19 @@ function gauge(value, low, high, tie) {
 function showModels({ models, tie, rank }) {
   const excesses = models.map((one) => one.excess);
   const [low, high] = [Math.min(0, ...excesses), Math.max(0, ...excesses)];
-  const found = models.some((one) => one.replicability !== null);
-  const last = found ? [digits("least replicability")] : [];
+  const found = models.some((one) => one.there !== null);
+  const last = found ? [digits("found again")] : [];
   const head = ["model", "", digits("error above"), digits("z behind"), ...last];
   const lines = models.map((one) => Object.assign([
     one.model,
     gauge(one.excess, low, high, tie),
     digits(one.chosen ? "chosen" : signed(one.excess)),
     digits(one.chosen || one.z === null ? "" : one.z.toFixed(1).replace("-", "\u2212")),
-    ...(found ? [digits(likeness(one.replicability))] : []),
+    ...(found ? [digits(one.there === null ? "" : `${one.there} of ${rank}`)] : []),
   ], { kind: one.chosen ? "chosen" : null }));
   const table = make("table", { id: "choice-models" });
   fillTable(table, head, lines);
-  const least = found ? " The replicability is that of its least replicable component." : "";
+  const least = found ? " Found again: components that halves of the rows agree on." : "";
   const hint = "Error at hidden entries above that of the chosen model (bars are logarithmic beyond "
     + `${percent(tie)}), and how clearly (z, in standard errors).${least}`;
   byId("choice-charts").append(make(
@@ -295,7 +295,7 @@ function showNumbers({ settings, components }) {
   if (components.length) {
     const head = [digits("rank"), digits("component"), digits("likeness"), digits("by chance"), ""];
     tables.push([head, components.map((one) => Object.assign(
-      [digits(one.rank), digits(one.component), digits(likeness(one.replicability)), digits(likeness(one.chance)),
+      [digits(one.rank), digits(one.component), digits(one.there === null ? "" : `${one.there} of ${rank}`), digits(likeness(one.chance)),
         one.verdict],
       { kind: one.chosen ? "chosen" : null },
     ))]);

@@ -38,6 +38,7 @@ _ROWS_PER_COMPONENT = 2
 """Fewer rows than this at some time cannot tell the components apart with any certainty."""
 
 _PROPORTIONAL, _PROPORTIONAL_PARTS = 0.985, 0.99
+_SAME_ROWS = 0.98
 """Cosine of their strengths from which on two components may be mixed; non-negative patterns stand more."""
 
 
@@ -284,6 +285,7 @@ def _components(seen: _Seen) -> Iterator[Finding]:
         numbers = {"other": second + 1, "score": score}
         yield Finding(Kind.DEGENERATE, Severity.WARNING, component=first + 1, numbers=numbers)
     yield from _proportional(seen)
+    yield from _same_rows(result)
     gone = vanished(result)
     for r in np.flatnonzero(gone):
         yield Finding(Kind.VANISHED, Severity.WARNING, component=int(r) + 1)
@@ -321,6 +323,17 @@ def _proportional(seen: _Seen) -> Iterator[Finding]:
         told = tuple((r, s, cosine) for cosine, r, s in pairs)
         numbers = {"other": second, "cosine": cosine, "parts": parts, "pairs": told}
         yield Finding(Kind.PROPORTIONAL, Severity.NOTE, component=first, numbers=numbers)
+
+
+def _same_rows(result: Result) -> Iterator[Finding]:
+    """Pairs of components that have the same rows: one component would do, with a pattern that changes."""
+    static = result.model == "CP" if result.terms is None else asks_for(result.terms.B, "static")
+    if static or not np.isfinite(result.A).all():
+        return
+    unit, _ = unit_columns(result.A)
+    for r, s in np.argwhere(np.triu(np.abs(unit.T @ unit), 1) >= _SAME_ROWS):
+        numbers = {"other": int(s) + 1, "cosine": float(unit[:, r] @ unit[:, s])}
+        yield Finding(Kind.SAME_ROWS, Severity.NOTE, component=int(r) + 1, numbers=numbers)
 
 
 def _constraints(result: Result) -> Iterator[Finding]:

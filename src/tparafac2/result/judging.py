@@ -27,6 +27,7 @@ _LOW = (
 _FAIR = (
     Kind.ONE_START,
     Kind.PROPORTIONAL,
+    Kind.SAME_ROWS,
     Kind.VANISHED,
     Kind.UNDETERMINED,
     Kind.ONLY_THERE,

@@ -40,6 +40,7 @@ class Kind(StrEnum):
     NOT_UNIQUE = "not_unique"
     DEGENERATE = "degenerate"
     PROPORTIONAL = "proportional_strengths"
+    SAME_ROWS = "same_rows"
     VANISHED = "vanished"
     CONSTANT = "constant"
     STATIC = "static"

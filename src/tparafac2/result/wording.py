@@ -53,6 +53,8 @@ _SENTENCES = {
     Kind.PROPORTIONAL: "The strengths of components {component} and {other} are nearly proportional (cosine "
     "{cosine:.4f}){others}: only strengths that change differently tell components apart, so that they may "
     "be mixed with each other, even if starts and halves of the rows agree. {what_helps}.",
+    Kind.SAME_ROWS: "Components {component} and {other} have nearly the same rows (cosine {cosine:.2f}): "
+    "they may be one, whose pattern changes. Try a lower rank.",
     Kind.VANISHED: "Component {component} vanished: the smoothness is too strong or the rank too high.",
     Kind.CONSTANT: "The model keeps all patterns constant in time; only strengths change.",
     Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
@@ -325,6 +327,7 @@ _CLAUSES = {
     Kind.NOT_UNIQUE: "only the span of the components is determined",
     Kind.DEGENERATE: "two components cancel each other",
     Kind.PROPORTIONAL: "strengths are nearly proportional",
+    Kind.SAME_ROWS: "components have the same rows",
     Kind.VANISHED: "{count} of {components} components vanished",
     Kind.UNDETERMINED: "{count} of {components} patterns are not determined at some times",
     Kind.ONLY_THERE: "{count} of {components} components are there, but not replicable",
@@ -340,6 +343,7 @@ _DOUBTS = {
     "components": "more components are found again, but predict no better",
     "starts": "fewer than half of the starts agree",
     "nothing": "not even its components are all found again in other rows",
+    "perhaps": "its last component predicts better, but not clearly",
     "edge": "it is the largest that was tried",
     "halves": "nobody looked for its components in halves of the rows",
     "interrupted": "not all was measured",
