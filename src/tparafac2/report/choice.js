@@ -295,7 +295,7 @@ function showNumbers({ settings, components }) {
   if (components.length) {
     const head = [digits("rank"), digits("component"), digits("likeness"), digits("by chance"), ""];
     tables.push([head, components.map((one) => Object.assign(
-      [digits(one.rank), digits(one.component), digits(one.there === null ? "" : `${one.there} of ${rank}`), digits(likeness(one.chance)),
+      [digits(one.rank), digits(one.component), digits(likeness(one.replicability)), digits(likeness(one.chance)),
         one.verdict],
       { kind: one.chosen ? "chosen" : null },
     ))]);
