@@ -246,7 +246,7 @@ def account(result: Result, words: Words = PYTHON) -> list[Fact]:
     --------
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
     ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
-    >>> for fact in account(result)[:2]:
+    >>> for fact in account(result)[1:3]:
     ...     print(fact.figure, "|", fact.text)
     90 % | of the variation in the data (its sum of squares) is explained by 1 component.
     converged | after 7 iterations: the objective no longer changes and all constraints hold.
