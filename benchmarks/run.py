@@ -305,7 +305,7 @@ def choosing(quick):
         sets.append(("198 x 1500 x 77, counts", corpus()))
     rows = []
     for name, X in sets:
-        tp.TParafac2(3, n_starts=1, max_iter=2).fit(X)  # compiles
+        tp.TParafac2(3, n_starts=1, max_iter=200).fit(X[:4])  # compiles
         began = time.perf_counter()
         tp.TParafac2(3, n_starts=STARTS, random_state=0).fit(X)
         one = time.perf_counter() - began
