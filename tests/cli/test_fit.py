@@ -8,6 +8,7 @@ import pytest
 from commands import run
 
 import tparafac2 as tp
+from tparafac2.cli import fit as cli_fit
 from tparafac2.cli.errors import ExitCode
 
 pytestmark = pytest.mark.slow
@@ -123,7 +124,10 @@ def test_the_installed_command_works_in_a_folder_of_its_own(table, tmp_path):
     assert "fitting [" not in done.stderr  # quiet when piped
 
 
-def test_the_demo(tmp_path):
+def test_the_demo(tmp_path, monkeypatch):
+    """With what it chooses as the only choice, to be quick."""
+    chosen = {"ranks": 5, "smoothness": 3e-3, "rigidity": 0.0, "compare": False, "n_jobs": 1}
+    monkeypatch.setattr("tparafac2.cli.fit._DEMO", cli_fit._DEMO | chosen)
     result = run("demo", "--out", tmp_path / "demo")
     assert result.exit_code == 0, result.stderr
     assert "484 plane x 91 dest x 12 month, 5 components" in result.stdout
