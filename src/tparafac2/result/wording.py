@@ -84,12 +84,12 @@ _SENTENCES = {
     Kind.UNEVEN_TIMES: "Times are uneven: neighbours are {least:.4g} to {most:.4g}{unit} apart.",
     Kind.PERIODIC: "Time is periodic, {period:.6g}{unit}: the last is followed by the first.",
     Kind.ONLY_THERE: "Component {component} is there, but not replicable: halves of the rows agree on it by "
-    "{replicability:.2f} ({chance:.2f} by chance; {threshold:.2g} is replicable). Read its outlines, not its "
+    "{alike} ({chance:.2f} by chance; {threshold:.2g} is replicable). Read its outlines, not its "
     "details.",
     Kind.NOT_THERE: "Component {component} is not there: halves of the rows agree on it by "
-    "{replicability:.2f}, no more than by chance ({chance:.2f}). Lower the rank, or do not interpret it.",
+    "{alike}, no more than by chance ({chance:.2f}). Lower the rank, or do not interpret it.",
     Kind.DEPENDS_ON_SETTING: "Component {component} depends on the setting: its shape is alike by only "
-    "{stability:.2f} {among} as good as the chosen one. Do not interpret what changes.",
+    "{alike} {among} as good as the chosen one. Do not interpret what changes.",
     Kind.CONSTRAINT_CONTRADICTED: "The data contradict the PARAFAC2 constraint (z = {z:.1f}){gained}{held}.",
     Kind.CONSTRAINT_DOUBTFUL: "The PARAFAC2 constraint is doubtful (z = {z:.1f}){gained}{held}.",
     Kind.RANK_UNSURE: "The rank, {rank}, is not sure: {why}.",
@@ -289,21 +289,39 @@ def trusted(trust: Trust | None, r: int) -> str:
     parts = [str(measured["verdict"])] if "verdict" in measured else []
     if "replicability" in measured:
         chance = f"; {measured['chance']:.2f} by chance" if "chance" in measured else ""
-        likeness = f"{measured['replicability']:.2f} between halves of the rows{chance}"
+        likeness = f"{_alike(measured['replicability'])} between halves of the rows{chance}"
         parts = [f"{parts[0]} ({likeness})"] if parts else [likeness]
     if trust is not None and "stability" in measured and trust.n_settings != 1:  # nothing to move with
         moves = "depends on the setting" if measured["stability"] < trust.threshold else "stable"
-        parts.append(f"{moves} ({measured['stability']:.2f})")
+        parts.append(f"{moves} ({_alike(measured['stability'])})")
     return ", ".join(parts)
 
 
+def _alike(likeness: float) -> str:
+    """Two digits, rounded down: 0.899 is not 0.9, from which on a component is replicable.
+
+    Examples
+    --------
+    >>> _alike(0.8999), _alike(0.97), _alike(1.0)
+    ('0.89', '0.97', '1.00')
+    """
+    return f"{math.floor(100 * likeness + 1e-9) / 100:.2f}" if math.isfinite(likeness) else "nan"
+
+
 def _halves(finding: Finding) -> dict[str, Any]:
-    return {name: finding.numbers.get(name, math.nan) for name in ("replicability", "chance")}
+    numbers = finding.numbers
+    return {
+        "alike": _alike(numbers.get("replicability", math.nan)),
+        "chance": numbers.get("chance", math.nan),
+    }
 
 
 def _setting(finding: Finding) -> dict[str, Any]:
-    settings = finding.numbers.get("settings")
-    return {"among": "among settings" if settings is None else f"among {counted(settings, 'setting')}"}
+    settings, alike = finding.numbers.get("settings"), _alike(finding.numbers.get("stability", math.nan))
+    return {
+        "alike": alike,
+        "among": "among settings" if settings is None else f"among {counted(settings, 'setting')}",
+    }
 
 
 def _constraint(finding: Finding) -> dict[str, Any]:
