@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,6 +121,24 @@ def test_ctrl_c_while_components_are_looked_for_leaves_what_was_measured(data, m
     choice = tp.choose(data.X, ranks=range(1, 4), **QUICKLY)
     assert choice.record["interrupted"]
     assert set(choice.components["rank"]) == {1}
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
+def test_ctrl_c_while_models_are_compared_leaves_trust_in_the_order_of_the_model(data, monkeypatch):
+    """The fit that halves were compared with may have its components in another order."""
+    fit, asked = procedure._fit_whole, QUICKLY | {"rigidity": np.inf, "compare": True}
+
+    def turned_round(*piece):
+        result = fit(*piece)
+        return replace(result, A=result.A[:, ::-1], B=result.B[:, :, ::-1], C=result.C[:, ::-1])
+
+    whole = tp.choose(data.X, ranks=2, **(asked | {"compare": False})).model.result_.trust
+    monkeypatch.setattr(procedure, "_fit_whole", turned_round)
+    monkeypatch.setattr(procedure, "_measure", Pressed(procedure._measure, 2))
+    choice = tp.choose(data.X, ranks=2, **asked)
+    assert choice.record["interrupted"]
+    assert np.ptp(whole.replicability) > 1e-6
+    assert choice.model.result_.trust.replicability == pytest.approx(whole.replicability)
 
 
 @pytest.mark.usefixtures("hears_ctrl_c")

@@ -17,6 +17,7 @@ from tparafac2.choosing.halves import Split, read_groups, split_likeness, usable
 from tparafac2.choosing.hidden import hidden_errors
 from tparafac2.choosing.hiding import Hidden
 from tparafac2.choosing.likeness import Likeness, aligned, courses, cross_likeness, likeness
+from tparafac2.choosing.panels import above
 from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.rules import AGREEMENT, IMPROVES, RankChoice, choose_rank, settle, verdicts
 from tparafac2.choosing.search import Asked, Search
@@ -231,9 +232,8 @@ class _Procedure:
         for rank, settled in again:
             before = self.evidence.settled[rank].chosen
             if (self.evidence.agreement(settled.chosen) or 0.0) > (self.evidence.agreement(before) or 0.0):
-                self.evidence.paid[rank] = (
-                    self.evidence.error(settled.chosen) / self.evidence.error(before) - 1
-                )
+                paid = above(self.evidence.error(settled.chosen), self.evidence.error(before))
+                self.evidence.paid[rank] = paid
                 self.evidence.settled[rank] = settled
 
     def _halve(self, workers: Workers, candidates: Sequence[Candidate]) -> None:
@@ -280,9 +280,12 @@ class _Procedure:
         """The fitted model with all that is known of how far to trust it."""
         settled, result = self.evidence.settled[chosen.rank], model.result_
         stability = None
+        same = self._in_order_of(result, chosen)
         if not interrupted:
             with Workers(self.search.n_jobs, self.search.progress) as workers:
-                self._match_halves(workers, result, chosen)
+                if not same:
+                    self.evidence.whole[chosen] = result
+                    self._halve(workers, [chosen])
                 stability = self._stability(workers, result, [one for one in settled.band if one != chosen])
                 interrupted = workers.interrupted
         found = self.evidence.likeness.get(chosen)
@@ -304,20 +307,20 @@ class _Procedure:
         kept = self.evidence.whole if self.search.keep else {}
         return Choice(model, {one.name: self._as_model(one, fit) for one, fit in kept.items()})
 
-    def _match_halves(self, workers: Workers, result: Result, chosen: Candidate) -> None:
-        """Put what halves say in the order of the final components; look again where these are others."""
+    def _in_order_of(self, result: Result, chosen: Candidate) -> bool:
+        """Put what halves say in the order of the final components; if these are others, drop it."""
         found = self.evidence.likeness.get(chosen)
         if found is None:
-            return
+            return True
         cosines = cross_likeness(courses(result), courses(self.evidence.whole[chosen]))
         own, theirs = assign(cosines)
         order = theirs[np.argsort(own)]
-        if cosines[np.arange(result.rank), order].min() >= _SAME_COMPONENT:
+        same = bool(cosines[np.arange(result.rank), order].min() >= _SAME_COMPONENT)
+        if same:
             self.evidence.likeness[chosen] = Likeness(found.own[order], found.chance[order])
         else:
             del self.evidence.likeness[chosen]
-            self.evidence.whole[chosen] = result
-            self._halve(workers, [chosen])
+        return same
 
     def _stability(
         self, workers: Workers, result: Result, others: Sequence[Candidate]
