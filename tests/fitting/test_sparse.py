@@ -10,7 +10,8 @@ import tparafac2 as tp
 from tparafac2.data import Correction, DenseData, SparseData, take_in
 from tparafac2.starts import batch_size, svd_start
 
-COMMON = {"n_starts": 3, "random_state": 0, "max_iter": 60, "tol": 1e-6}
+# Iteration by iteration: compressed, or begun on a sketch, dense data would come to the minimum another way.
+COMMON = {"n_starts": 3, "random_state": 0, "max_iter": 60, "tol": 1e-6, "compress": False}
 MODELS = {
     "TParafac2": tp.TParafac2(2, 1e-3, **COMMON),
     "Parafac2": tp.Parafac2(2, **COMMON),

@@ -16,7 +16,11 @@ LAMBDAS = {"lambda_a": 0.1, "lambda_b": 1000.0, "lambda_d": 0.1}
 @pytest.mark.parametrize("seed", [3, 9])
 def test_starts_agree_on_easy_data(seed):
     data = tp.synthetic.easy(seed, noise=0.5)
-    model = tp.TParafac2(3, **LAMBDAS, n_starts=20, random_state=0, max_iter=600, tol=1e-12).fit(data.X)
+    asked = {**LAMBDAS, "n_starts": 20, "random_state": 0, "max_iter": 600, "tol": 1e-12}
+    model = tp.TParafac2(3, **asked, compress=False).fit(data.X)
+    sketched = tp.TParafac2(3, **asked).fit(data.X)
+    assert sketched.objective_ == pytest.approx(model.objective_, rel=1e-9)
+    assert sketched.starts_["fms_to_chosen"].nlargest(10).min() > 0.999
     table = model.starts_
     assert table["feasible"].all()
     best = np.sort(table["objective"])

@@ -1,4 +1,8 @@
-"""Batches of starts: all of them, in order, and the same bytes however many processes there are."""
+"""Batches of starts: all of them, in order, and the same bytes however many threads there are."""
+
+import signal
+import threading
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -84,12 +88,11 @@ def test_the_same_seed_gives_the_same_bytes(problem):
     assert_same_bytes(run(problem), run(problem))
 
 
-@pytest.mark.slow
-def test_two_processes_give_the_bytes_of_one(problem):
+def test_two_threads_give_the_bytes_of_one(problem):
     assert_same_bytes(run(problem, n_jobs=2), run(problem, n_jobs=1))
 
 
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_progress_hears_of_every_batch(problem, n_jobs):
     heard = []
 
@@ -97,21 +100,22 @@ def test_progress_hears_of_every_batch(problem, n_jobs):
         def expect(self, batches, settings, n_jobs):
             heard.append(("expect", batches, settings.max_iter, n_jobs))
 
-        def batch_done(self):
-            heard.append("batch")
+        def batch_done(self, batch):
+            heard.append(batch)
 
     listening = Listening(False)
     heard.clear()
     run(problem, n_jobs=n_jobs, progress=listening)
-    assert heard == [("expect", [12, 12], 30, n_jobs), "batch", "batch"]
+    assert heard[0] == ("expect", [12, 12], 30, n_jobs)
+    assert sorted(heard[1:]) == [0, 1]
 
 
 def test_progress_hears_of_iterations(problem):
     heard = []
 
     class Listening(Progress):
-        def iteration(self, number, entry):
-            heard.append((number, entry.info.objective.min()))
+        def iteration(self, batch, entry):
+            heard.append((entry.iteration, entry.info.objective.min()))
 
     found = run(problem, n=3, progress=Listening(False))
     assert [iteration for iteration, _ in heard] == list(range(1, len(heard) + 1))
@@ -120,11 +124,9 @@ def test_progress_hears_of_iterations(problem):
 
 
 def test_an_interruption_ends_the_batch_and_skips_the_rest(problem):
-    import signal
-
     class Impatient(Progress):
-        def iteration(self, number, entry):
-            if number == 4:
+        def iteration(self, batch, entry):
+            if entry.iteration == 4:
                 signal.raise_signal(signal.SIGINT)
 
     found = run(problem, progress=Impatient(False))
@@ -136,15 +138,37 @@ def test_an_interruption_ends_the_batch_and_skips_the_rest(problem):
         assert all(np.isfinite(factor).all() for factor in (result.A, result.B, result.C))
 
 
-@pytest.mark.slow
-def test_whoever_is_interrupted_for_good_leaves_no_workers(problem, monkeypatch):
-    stopped = []
-    monkeypatch.setattr("tparafac2.starts.processes.stop_workers", lambda: stopped.append(True))
+def test_whoever_is_interrupted_for_good_leaves_no_threads_at_work(problem):
+    iterations = []
 
     class Impatient(Progress):
-        def batch_done(self):
-            raise KeyboardInterrupt
+        def iteration(self, batch, entry):
+            iterations.append(batch)
+            if batch == 0 and entry.iteration == 2:
+                raise KeyboardInterrupt
 
+    before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        run(problem, n_jobs=2, progress=Impatient(False))
-    assert stopped == [True]
+        run(problem, n_jobs=2, progress=Impatient(False), tol=0.0)
+    assert threading.active_count() == before
+    assert iterations.count(1) < 30, "the other thread was told to stop"
+
+
+def test_starts_are_drawn_when_their_turn_comes(problem):
+    """However many there are, there is no room for all of them at once."""
+    drawn = []
+
+    class Drawn(Sequence):
+        def __len__(self):
+            return N_STARTS
+
+        def __getitem__(self, part):
+            drawn.append((part.start, part.stop))
+            return starts_for(N_STARTS)[part]
+
+    class Listening(Progress):
+        def batch_done(self, batch):
+            drawn.append("done")
+
+    run_starts(problem, Drawn(), Settings(max_iter=3), 1, Listening(False))
+    assert drawn == [(0, 12), "done", (12, 24), "done"]

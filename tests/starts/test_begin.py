@@ -122,7 +122,7 @@ class TestPrepare:
     @pytest.mark.parametrize("signed", [(True, True), (True, False), (False, True)])
     def test_signs_that_are_not_allowed_are_dropped(self, signed):
         start = self.signed_start()
-        A, B, C = prepare(start, self.data(), Compressed(self.data()), signed=signed)
+        A, B, C = prepare(start, self.data(), [Compressed(self.data())], signed=signed)
         np.testing.assert_array_equal(A, start.A if signed[0] else np.abs(start.A))
         np.testing.assert_array_equal(B, start.B)
         np.testing.assert_array_equal(C, start.C if signed[1] else np.abs(start.C))
@@ -131,7 +131,7 @@ class TestPrepare:
         start = self.signed_start()
         before = start.B.copy()
         ragged = DenseData(self.data().values, widths=(5, 3, 5, 4))
-        B = prepare(start, ragged, Compressed(ragged), signed=(True, True)).B
+        B = prepare(start, ragged, [Compressed(ragged)], signed=(True, True)).B
         assert not B[1, 3:].any()
         assert not B[3, 4:].any()
         np.testing.assert_array_equal(B[[0, 2]], start.B[[0, 2]])
@@ -142,7 +142,7 @@ class TestPrepare:
         compressed = compress(DenseData.from_slices(X), 2, columns=True, rows=True)
         assert compressed.row_basis is not None
         start = uniform_start(np.random.SeedSequence(0), (2, 40, 3), 2)
-        small = prepare(start, DenseData.from_slices(X), compressed, signed=(True, True))
+        small = prepare(start, DenseData.from_slices(X), [compressed], signed=(True, True))
         projected = np.einsum("im,kmj->kij", compressed.row_basis, model(small))
         expected = np.einsum("im,hm,khj->kij", compressed.row_basis, compressed.row_basis, model(start))
         np.testing.assert_allclose(projected, expected, atol=1e-12)

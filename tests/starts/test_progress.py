@@ -47,21 +47,21 @@ def entry(number, active=1):
     return Entry(number, float(number), np.arange(active), Info(zero + 1 + 0.9**number, zero, zero, zero))
 
 
-def iterate(bar, clock, last, first=1, active=1):
+def iterate(bar, clock, last, first=1, active=1, batch=0):
     for number in range(first, last + 1):
         clock.now += 1.0
-        bar.iteration(number, entry(number, active))
+        bar.iteration(batch, entry(number, active))
 
 
 def test_silent_at_first_then_a_line(clock, terminal):
     bar = Progress(stream=terminal)
     bar.expect([3, 3], Settings(), 1)
     clock.now += 1.4
-    bar.iteration(10, entry(1, 3))
+    bar.iteration(0, entry(1, 3))
     assert terminal.getvalue() == ""
     clock.now += 0.2
-    bar.iteration(50, entry(2, 2))
-    assert shown(terminal) == "fitting: 1 of 6 starts at their end, iteration 50, 2 s"
+    bar.iteration(0, entry(2, 2))
+    assert shown(terminal) == "fitting: 1 of 6 starts at their end, iteration 2, 2 s"
 
 
 def test_what_is_left_is_a_range_told_from_convergence(clock, terminal):
@@ -79,9 +79,9 @@ def test_later_batches_are_like_those_before(clock, terminal):
     iterate(bar, clock, 121)
     assert shown(terminal).endswith("about 5 to 20 min left")
     iterate(bar, clock, 180, first=122)
-    bar.batch_done()
+    bar.batch_done(0)
     assert shown(terminal) == "fitting: 1 of 4 starts at their end, 3 min, about 4 to 18 min left"
-    iterate(bar, clock, 121)
+    iterate(bar, clock, 121, batch=1)
     assert shown(terminal).endswith("about 3 to 14 min left")
 
 
@@ -101,7 +101,7 @@ def test_one_of_several_says_which(clock, terminal):
     with one_of_several("model 2 of 6 (rank 3)"):
         bar = Progress(stream=terminal)
     clock.now += 5
-    bar.iteration(1, entry(1))
+    bar.iteration(0, entry(1))
     assert shown(terminal).startswith("fitting model 2 of 6 (rank 3): 0 of 1 starts")
     assert Progress(stream=terminal).what == "fitting"
 
@@ -110,7 +110,7 @@ def test_is_not_redrawn_all_the_time(clock, terminal):
     bar = Progress(stream=terminal)
     clock.now += 10.0
     for number in range(1, 101):
-        bar.iteration(number, entry(number))
+        bar.iteration(0, entry(number))
         clock.now += 0.01
     assert 3 <= terminal.getvalue().count("\r") <= 6
 
@@ -118,7 +118,7 @@ def test_is_not_redrawn_all_the_time(clock, terminal):
 def test_the_line_is_wiped_at_the_end(clock, terminal):
     bar = Progress(stream=terminal)
     clock.now += 2.0
-    bar.iteration(10, entry(10))
+    bar.iteration(0, entry(10))
     longest = len(shown(terminal))
     clock.now += 1.0
     bar.batch_done()
@@ -135,16 +135,16 @@ def test_the_line_is_wiped_at_the_end(clock, terminal):
 def test_a_shorter_line_covers_a_longer_one(clock, terminal):
     bar = Progress(stream=terminal)
     clock.now += 2.0
-    bar.iteration(999_999, entry(1))
+    bar.iteration(0, entry(24))
     longest = len(terminal.getvalue().split("\r")[-1])
     clock.now += 1.0
-    bar.iteration(1, entry(1))
+    bar.iteration(0, entry(1))
     assert len(terminal.getvalue().split("\r")[-1]) == longest
 
 
 def test_nothing_to_wipe_where_nothing_was_shown(clock, terminal):
     bar = Progress(stream=terminal)
-    bar.iteration(1, entry(1))
+    bar.iteration(0, entry(1))
     bar.batch_done()
     bar.close()
     assert terminal.getvalue() == ""
@@ -172,7 +172,7 @@ def test_speaks_on_a_terminal_unless_told_otherwise(enabled, stream, speaks, clo
 def test_standard_error_is_where_it_goes(capsys, clock):
     bar = Progress(True)
     clock.now += 5.0
-    bar.iteration(1, entry(1))
+    bar.iteration(0, entry(1))
     captured = capsys.readouterr()
     assert "fitting" in captured.err
     assert captured.out == ""

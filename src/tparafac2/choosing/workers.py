@@ -43,7 +43,7 @@ class Workers:
     def expect(self, pieces: int) -> None:
         """So many more pieces of work will come, as far as can be told."""
         self.expected += pieces
-        self.line.expect([1] * max(self.expected, self.line.done), Settings(), self.n_jobs)
+        self.line.expect([1] * max(self.expected, len(self.line.ended)), Settings(), self.n_jobs)
 
     def do(self, work: Callable[..., Done], pieces: Sequence[tuple[Any, ...]]) -> list[Done | None]:
         """Do the pieces, and give what comes of each; None for those that were not finished."""

@@ -24,6 +24,7 @@ from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
 from tparafac2.data.places import Places
 from tparafac2.data.reading import Reading, read_in
+from tparafac2.data.sketching import Sketch, sketch, sketched_rows
 from tparafac2.data.sparse import SparseData
 from tparafac2.data.table import Table
 from tparafac2.data.text import label_text, listed, printable, shortened, shown

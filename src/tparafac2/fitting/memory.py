@@ -32,7 +32,7 @@ def needed_bytes(problem: Problem, smaller: tuple[int, int, int], n_starts: int,
 def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_jobs: int) -> int:
     K, _, J = shape
     rank, size = problem.rank, problem.data.dtype.itemsize
-    together = min(n_starts, batch_size(shape, rank)) * max(1, n_jobs)
+    together = min(n_starts, batch_size(shape, rank) * max(1, n_jobs))
     # Patterns and products; auxiliary and dual of each split term, and those of one step before.
     per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
     once = 0
@@ -42,5 +42,5 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
         once = size * (rank + 1) // 2 + _DOUBLE * rank
     if follows_model(problem.data):  # the current model, and as the kernels want it
         per_start += _DOUBLE + size
-    # Starts and where they ended are kept in double precision.
-    return (per_start * together + 2 * _DOUBLE * n_starts + once) * rank * K * J
+    # Where starts begin is kept as long as they are worked on, where they ended until one is chosen.
+    return ((per_start + _DOUBLE) * together + _DOUBLE * n_starts + once) * rank * K * J

@@ -1,8 +1,9 @@
 """From terms and data to a result: the way every fit takes."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -14,6 +15,7 @@ from tparafac2.data import (
     Compressed,
     Intake,
     PartlyObserved,
+    Sketch,
     SliceData,
     compress,
     compressed_shape,
@@ -21,18 +23,22 @@ from tparafac2.data import (
     is_complete,
     present_columns,
     require_memory,
+    row_weights,
+    sketch,
     unseen_columns,
 )
 from tparafac2.errors import InvalidValue
 from tparafac2.fitting.checks import count_jobs
 from tparafac2.fitting.memory import needed_bytes
 from tparafac2.fitting.packing import pack
+from tparafac2.fitting.polishing import on_data, on_sketch, polish
 from tparafac2.fitting.terms import require_scale_fixed
 from tparafac2.penalties import Quadratic, asks_for, can_rotate, is_temporal, softens
 from tparafac2.result import ENDINGS, GIVEN_FACTORS, Finding, Kind, Method, Result, Terms, sentence
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem, finish
 from tparafac2.starts import (
     Progress,
+    Starts,
     child_seeds,
     choose,
     fit_size,
@@ -124,26 +130,37 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     stages = path if given is None else path[-1:]
     _require_memory(_problem(data, stages[0], plan.rank, settings), terms, plan)
     compressed = _compress(data, terms, plan)
-    problems = [_problem(compressed.data, stage, plan.rank, settings) for stage in stages]
-    problem = problems[0]
+    problem = _problem(compressed.data, terms, plan.rank, settings)
+    small = _sketch(compressed.data, terms, plan) if given is None else None
+    bases = [compressed] if small is None else [compressed, small.compressed]
+    problems = [_problem(bases[-1].data, stage, plan.rank, settings) for stage in stages]
     for one in problems:
         _require_weights(one)
         _require_lasting_columns(one)
-    begun = _drawn(data, plan, problem, settings) if given is None else _given(given, problem)
+    begin = Beginning(data, plan, settings, problem, given)
     signed = not asks_for(terms.A, "nonnegative"), not asks_for(terms.C, "nonnegative")
-    starts = [prepare(start, data, compressed, signed=signed) for start in begun]
+    starts = Starts(begin.count, lambda i: prepare(begin.start(i), data, bases, signed=signed))
     progress = Progress(plan.progress)
     try:
-        runs = run_starts(problem, starts, settings, count_jobs(plan.n_jobs), progress)
-        if len(problems) > 1:
-            problem = problems[-1]
-            runs = follow(problems[1:], runs, settings, plan, progress)
+        if small is None:
+            runs = _search(problems, starts, settings, plan, progress)
+        else:
+            runs = on_data(_search(problems, starts, on_sketch(settings), plan, progress), small)
+            runs = polish(problem, runs, settings, count_jobs(plan.n_jobs), progress)
     finally:
         progress.close()
     choice = choose(runs, settings, fixed_strengths=terms.fixed_strengths)
-    method = _method(plan, settings, data, compressed, len(runs))
+    method = _method(plan, settings, data, bases, len(runs))
     about = {**about, "period": plan.period, "method": method, "version": __version__}
     return pack(intake, terms, problem, compressed, runs[choice.chosen], choice, about)
+
+
+def _search(
+    problems: Sequence[Problem], starts: Starts, settings: Settings, plan: FitPlan, progress: Progress
+) -> list[Run]:
+    """All starts, and from the best of them along the path."""
+    runs = run_starts(problems[0], starts, settings, count_jobs(plan.n_jobs), progress)
+    return runs if len(problems) == 1 else follow(problems[1:], runs, settings, plan, progress)
 
 
 def follow(
@@ -275,36 +292,64 @@ def _compress(data: SliceData, terms: Terms, plan: FitPlan) -> Compressed:
     return compress(data, plan.rank, **_compressible(terms))
 
 
-def _given(starts: list[Start], problem: Problem) -> Iterator[Start]:
-    return (in_units(start, problem.unit, fixed_strengths=problem.fixed_strengths) for start in starts)
+def _sketch(data: SliceData, terms: Terms, plan: FitPlan) -> Sketch | None:
+    """A sketch for the starts, where rows may be mixed and starts are run until nothing changes any more."""
+    plain = is_complete(data) and row_weights(data) is None and _compressible(terms)["rows"]
+    wanted = plan.compress and plan.algorithm == "fast" and plan.tol > 0
+    return sketch(data, plan.rank) if plain and wanted else None
 
 
-def _drawn(data: SliceData, plan: FitPlan, problem: Problem, settings: Settings) -> Iterator[Start]:
-    """The starts one by one: before they are compressed, there is no room for all of them."""
-    smallest, largest = _PLAIN[data.dtype]
-    for i, seed in enumerate(child_seeds(plan.random_state, plan.n_starts)):
-        drawn = plan.init == "uniform" or i > 0
-        start = uniform_start(seed, data.shape, plan.rank) if drawn else svd_start(data, plan.rank)
+@dataclass(frozen=True)
+class Beginning:
+    """Where the starts begin, in the solver's units: given, or drawn one by one when their turn comes."""
+
+    data: SliceData
+    plan: FitPlan
+    settings: Settings
+    problem: Problem
+    given: list[Start] | None
+
+    @property
+    def count(self) -> int:
+        """Number of starts."""
+        return self.plan.n_starts if self.given is None else len(self.given)
+
+    def start(self, i: int) -> Start:
+        """Start i, which is the same however many there are."""
+        problem = self.problem
+        if self.given is not None:
+            return in_units(self.given[i], problem.unit, fixed_strengths=problem.fixed_strengths)
+        start = self._drawn(i)
         if problem.fixed_strengths:
             start = start._replace(C=np.ones_like(start.C))
-        if settings.balance or not smallest < data.scale < largest:
-            start = fit_size(start, fixed_strengths=problem.fixed_strengths)
-        else:  # the paper's starts have the size they are drawn with, in the user's units
-            C = start.C if problem.fixed_strengths else start.C / problem.unit
-            start = Start(start.A / problem.unit, start.B / problem.unit, C)
-        yield start
+        smallest, largest = _PLAIN[self.data.dtype]
+        if self.settings.balance or not smallest < self.data.scale < largest:
+            return fit_size(start, fixed_strengths=problem.fixed_strengths)
+        # The paper's starts have the size they are drawn with, in the user's units.
+        C = start.C if problem.fixed_strengths else start.C / problem.unit
+        return Start(start.A / problem.unit, start.B / problem.unit, C)
+
+    def _drawn(self, i: int) -> Start:
+        if self.plan.init == "svd" and i == 0:
+            return svd_start(self.data, self.plan.rank)
+        return uniform_start(self._seeds[i], self.data.shape, self.plan.rank)
+
+    @cached_property
+    def _seeds(self) -> list[np.random.SeedSequence]:
+        return child_seeds(self.plan.random_state, self.plan.n_starts)
 
 
 def _method(
-    plan: FitPlan, settings: Settings, data: SliceData, compressed: Compressed, n_starts: int
+    plan: FitPlan, settings: Settings, data: SliceData, bases: Sequence[Compressed], n_starts: int
 ) -> Method:
-    rows, columns = compressed.row_basis, compressed.column_basis
+    rows, columns = bases[0].row_basis, bases[0].column_basis
     return Method(
         algorithm=plan.algorithm,
         settings=asdict(settings),
         missing="complete" if is_complete(data) else "em" if follows_model(data) else "exact",
         compressed_rows=None if rows is None else rows.shape[1],
         compressed_columns=None if columns is None else columns.shape[1],
+        sketched_rows=None if len(bases) == 1 else bases[1].data.shape[1],
         dtype=data.dtype.name,
         n_starts=n_starts,
         init=plan.init if isinstance(plan.init, str) else GIVEN_FACTORS,

@@ -38,7 +38,8 @@ def pack(
     trace, starts = run.trace.table(), dict(choice.table)
     with np.errstate(over="ignore"):  # where a run has been on its way is allowed to be infinitely bad
         trace["objective"] = trace["objective"] * square
-        starts["objective"] = starts["objective"] * square
+        for name in {"objective", "rough_objective"} & set(starts):
+            starts[name] = starts[name] * square
     starts["explained_variance"] = 1.0 - starts.pop("sse")
     return Result(
         **about,
@@ -82,7 +83,8 @@ def _factors(
     order = np.argsort(
         -np.prod([length / max(length.max(), 1e-300) for length in lengths], axis=0), kind="stable"
     )
-    A, B, C = A[:, order], B[:, :, order], C[:, order]
+    # In one memory order, as files have it: sums over them are then the same to the last bit.
+    A, B, C = (np.ascontiguousarray(factor[..., order]) for factor in (A, B, C))
     if ignore_sign([*terms.A, *terms.B]):
         sign = np.where(A.sum(axis=0) < 0, -1.0, 1.0)
         A, B = A * sign, B * sign

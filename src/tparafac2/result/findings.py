@@ -24,6 +24,9 @@ STATIC = 1e-6
 SAME_OBJECTIVE = 1e-6
 """Starts whose objectives differ by less than this, relatively, count as agreeing."""
 
+SAME_ROUGH_OBJECTIVE = 1e-4
+"""The same for starts that were run on a sketch of the data, where they stop earlier."""
+
 ALIKE = 0.99
 """Starts whose components match those of the chosen one at least so well have found the same."""
 
@@ -171,9 +174,10 @@ def count_same_objective(starts: Mapping[str, NDArray[Any]]) -> int:
     >>> count_same_objective({"objective": np.array([1.0, 1.0 + 1e-9, 1.1])})
     2
     """
-    objective = starts["objective"].astype(np.float64)
-    reference = objective[chosen_start(starts)]
-    return int(np.count_nonzero(np.isclose(objective, reference, rtol=SAME_OBJECTIVE, atol=0.0)))
+    rough = "rough_objective" in starts
+    objective = starts["rough_objective" if rough else "objective"].astype(np.float64)
+    reference, apart = objective[chosen_start(starts)], SAME_ROUGH_OBJECTIVE if rough else SAME_OBJECTIVE
+    return int(np.count_nonzero(np.isclose(objective, reference, rtol=apart, atol=0.0)))
 
 
 class _Seen:

@@ -229,6 +229,8 @@ class Method:
         "complete" if nothing was missing; else "exact" (left out of every sum) or "em" (filled in).
     compressed_rows, compressed_columns : int or None
         To how many rows and columns the data were compressed; None where they were not.
+    sketched_rows : int or None
+        How many rows the sketch had that the starts were run on; None where they were run on the data.
     dtype : str
         Precision in which data and patterns were held.
     n_starts : int
@@ -249,6 +251,7 @@ class Method:
     missing: str = "complete"
     compressed_rows: int | None = None
     compressed_columns: int | None = None
+    sketched_rows: int | None = None
     dtype: str = "float64"
     n_starts: int = 1
     init: str = "uniform"

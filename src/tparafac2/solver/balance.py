@@ -73,6 +73,9 @@ def best_scaling(costs: Costs, sizes: Costs, farthest: float = math.inf) -> Scal
 
 def _within_reach(scales: list[FloatArray], sizes: list[FloatArray], farthest: float) -> list[FloatArray]:
     """Go a part of the way only, where all of it would be too far."""
+    ahead_of_all = np.array([size * scale**2 for scale, size in zip(scales, sizes)])
+    if ((ahead_of_all < farthest) & (ahead_of_all > 1.0 / farthest)).all():  # as nearly always
+        return scales
     share = np.ones_like(scales[0])
     for scale, size in zip(scales, sizes):
         ahead, here = 2 * np.log(scale), np.log(np.where(size > 0, size, 1.0))

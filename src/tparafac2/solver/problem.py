@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,6 +204,7 @@ class Precision(NamedTuple):
     farthest: float  # squared norm of a component in one mode, up to which scale may be moved there
 
 
+@cache
 def precision_of(dtype: np.dtype[Any]) -> Precision:
     """What holds for data of this type.
 
@@ -243,12 +245,12 @@ class Problem:
     unit: float
     coupled: FloatArray | None = None
 
-    @property
+    @cached_property
     def quadratics(self) -> Quadratics:
         """Absorbed terms on the patterns, for the kernels."""
         return Quadratics(self.b.diagonal, self.b.off, self.b.closing)
 
-    @property
+    @cached_property
     def precision(self) -> Precision:
         """How far products with the data can be trusted."""
         return precision_of(self.data.dtype)

@@ -60,6 +60,18 @@ class Trace:
         gap_a, gap_b, gap_c = self.rows[-1, 3:] if len(self.rows) else (np.inf,) * 3
         return float(gap_a), float(gap_b), float(gap_c)
 
+    def raised(self, objective: float) -> "Trace":
+        """The same with a constant added to the objectives."""
+        return Trace(self.rows + objective * (np.array(self.columns) == "objective"))
+
+    @classmethod
+    def joined(cls, first: "Trace", second: "Trace") -> "Trace":
+        """Two traces, one after the other, as one."""
+        later = second.rows.copy()
+        if len(first.rows):
+            later[:, :2] += first.rows[-1, :2]  # iterations and seconds are counted on
+        return cls(np.vstack([first.rows, later]))
+
     def table(self) -> dict[str, NDArray[np.float64]]:
         """All iterations, by column."""
         return {name: self.rows[:, k] for k, name in enumerate(self.columns)}
@@ -77,6 +89,8 @@ class Run(NamedTuple):
     objective: float = np.nan
     sse: float = np.nan
     gaps: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    sketched: bool = False  # whether the end is one on a sketch of the data
+    rough: "Run | None" = None  # where it had ended on the sketch, before it went on from there on the data
 
     @property
     def n_iter(self) -> int:

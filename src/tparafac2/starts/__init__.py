@@ -1,7 +1,8 @@
 """Many starts: where they begin, how they run, which one is chosen."""
 
-from tparafac2.starts.batches import ARRAYS_PER_START, batch_size, run_starts
+from tparafac2.starts.batches import batch_size, run_starts
 from tparafac2.starts.begin import (
+    Starts,
     child_seeds,
     fit_size,
     in_units,
@@ -11,6 +12,6 @@ from tparafac2.starts.begin import (
     svd_start,
     uniform_start,
 )
-from tparafac2.starts.choice import Choice, choose
+from tparafac2.starts.choice import Choice, choose, likeness_of, ranked
 from tparafac2.starts.processes import Interrupt, flag_file, helping, in_processes, no_orphans
 from tparafac2.starts.progress import Progress, one_of_several

@@ -1,36 +1,37 @@
-"""Batches of starts, one after the other or in several processes; the answer is the same."""
+"""Batches of starts, one after the other or in several threads; the answer is the same to the last byte."""
 
-import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from tparafac2.solver import Entry, Problem, Run, Settings, Start, solve
-from tparafac2.starts.processes import Interrupt, flag_file, in_processes, is_helper, no_orphans
+from tparafac2.starts.processes import Interrupt, is_helper
 from tparafac2.starts.progress import Progress
 
+# Numbers in the patterns of a batch from which on Python's part of an iteration is small beside the rest.
+# Larger batches would leave cores without work, and need more memory.
+_NUMBERS = 30_000
 _ROWS = 100  # rows (starts x rank) of the batched products from which on they are about as fast as they get
-_BATCH_BYTES = 512_000_000
-ARRAYS_PER_START = (
-    6  # of the size of B: patterns, products, auxiliaries and duals, and those of one step before
-)
 
 
 def batch_size(shape: tuple[int, int, int], rank: int) -> int:
     """Number of starts to process together: a matter of the problem's shape only.
 
-    It must not depend on the machine or the number of processes, because rounding depends on it.
+    It must not depend on the machine or the number of threads, because rounding depends on it.
 
     Examples
     --------
     >>> batch_size((20, 150, 100), 3), batch_size((20, 50, 2_000_000), 5)
-    (34, 1)
+    (5, 1)
     """
     K, _, J = shape
-    per_start = 8 * ARRAYS_PER_START * rank * K * J
-    return max(1, min(-(-_ROWS // rank), _BATCH_BYTES // per_start))
+    return max(1, min(-(-_ROWS // rank), -(-_NUMBERS // (rank * K * J))))
 
 
 def batches(n: int, size: int) -> list[slice]:
@@ -55,9 +56,10 @@ def run_starts(
     ----------
     problem : Problem
     starts : sequence of Start
+        Taken one batch at a time, when its turn comes.
     settings : Settings
     n_jobs : int
-        Number of processes; each uses one thread.
+        Number of threads that share the batches.
     progress : Progress
 
     Returns
@@ -66,63 +68,54 @@ def run_starts(
         In the order of the starts. After an interruption the batches that had not begun are missing.
     """
     parts = batches(len(starts), batch_size(problem.data.shape, problem.rank))
-    pieces = [starts[part] for part in parts]
-    progress.expect([len(piece) for piece in pieces], settings, n_jobs)
-    with Interrupt() as interrupt:
-        if n_jobs == 1 or len(pieces) == 1 or is_helper():
-            return _one_process(problem, pieces, settings, interrupt, progress)
-        return _many_processes(problem, pieces, settings, n_jobs, interrupt, progress)
+    threads = 1 if is_helper() else max(1, min(n_jobs, len(parts)))
+    progress.expect([part.stop - part.start for part in parts], settings, threads)
+    # One level of parallelism: threads of the products inside threads of the starts only get in the way.
+    with Interrupt() as interrupt, threadpool_limits(limits=1):
+        crew = Crew(problem, starts, settings, interrupt, progress)
+        return [run for runs in crew.all_of(parts, threads) for run in runs]
 
 
-def _one_process(
-    problem: Problem,
-    pieces: Sequence[Sequence[Start]],
-    settings: Settings,
-    interrupt: Interrupt,
-    progress: Progress,
-) -> list[Run]:
-    runs: list[Run] = []
+class Crew:
+    """Threads that share batches of starts, and what they have in common."""
 
-    def watch(entry: Entry) -> bool:
-        progress.iteration(entry.iteration, entry)
-        return interrupt.requested
+    def __init__(
+        self,
+        problem: Problem,
+        starts: Sequence[Start],
+        settings: Settings,
+        interrupt: Interrupt,
+        progress: Progress,
+    ) -> None:
+        self.problem, self.starts, self.settings = problem, starts, settings
+        self.interrupt, self.progress = interrupt, progress
+        self.given_up = False
+        self.one_at_a_time = threading.Lock()
 
-    for piece in pieces:
-        if runs and interrupt.requested:
-            break
-        runs += _run_batch(problem, piece, settings, watch)
-        progress.batch_done()
-    return runs
+    def all_of(self, parts: Sequence[slice], threads: int) -> list[list[Run]]:
+        """The runs of every batch, in order; none of those that had not begun when the user interrupted."""
+        if threads == 1:
+            return [self.batch(number, part) for number, part in enumerate(parts)]
+        with ThreadPoolExecutor(threads) as pool:
+            work = [
+                pool.submit(copy_context().run, self.batch, number, part) for number, part in enumerate(parts)
+            ]
+            try:
+                return [batch.result() for batch in work]
+            except BaseException:
+                self.given_up = True  # or the other threads would finish what nobody waits for
+                raise
 
+    def batch(self, number: int, part: slice) -> list[Run]:
+        """One batch, from its starts to their ends; the first one always has something to give back."""
+        if self.given_up or (number > 0 and self.interrupt.requested):
+            return []
+        runs = solve(self.problem, self.starts[part], self.settings, partial(self._watch, number))
+        with self.one_at_a_time:
+            self.progress.batch_done(number)
+        return runs
 
-def _many_processes(
-    problem: Problem,
-    pieces: Sequence[Sequence[Start]],
-    settings: Settings,
-    n_jobs: int,
-    interrupt: Interrupt,
-    progress: Progress,
-) -> list[Run]:
-    runs: list[Run] = []
-    with flag_file(interrupt) as flag, no_orphans():
-        work = [(problem, piece, settings, flag) for piece in pieces]
-        for done in in_processes(_run_elsewhere, work, n_jobs):
-            runs += done
-            progress.batch_done()
-    return runs
-
-
-def _run_batch(
-    problem: Problem,
-    piece: Sequence[Start],
-    settings: Settings,
-    watch: Callable[[Entry], bool],
-) -> list[Run]:
-    # One level of parallelism: threads of the products inside processes of the starts only get in the way.
-    with threadpool_limits(limits=1):
-        return solve(problem, piece, settings, watch)
-
-
-def _run_elsewhere(problem: Problem, piece: Sequence[Start], settings: Settings, flag: str) -> list[Run]:
-    # The main process decides about Ctrl-C, and says so by the flag.
-    return _run_batch(problem, piece, settings, lambda entry: os.path.exists(flag))
+    def _watch(self, number: int, entry: Entry) -> bool:
+        with self.one_at_a_time:
+            self.progress.iteration(number, entry)
+        return self.given_up or self.interrupt.requested

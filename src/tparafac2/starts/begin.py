@@ -1,8 +1,8 @@
 """Where the starts begin: drawn, taken from the data, or given."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 import numpy as np
 
@@ -159,7 +159,42 @@ def _tamed(factor: FloatArray) -> FloatArray:
     return np.asarray(np.ldexp(factor, -math.frexp(largest)[1]))
 
 
-def prepare(start: Start, data: SliceData, compressed: Compressed, *, signed: tuple[bool, bool]) -> Start:
+class Starts(Sequence[Start]):
+    """Starts that are made when they are asked for: of large data there is no room for all of them at once.
+
+    Parameters
+    ----------
+    count : int
+    make : callable
+        From the number of a start to the start.
+
+    Examples
+    --------
+    >>> starts = Starts(3, lambda i: Start(np.full((1, 1), i), np.ones((1, 1, 1)), np.ones((1, 1))))
+    >>> len(starts), [int(start.A[0, 0]) for start in starts[1:]]
+    (3, [1, 2])
+    """
+
+    def __init__(self, count: int, make: Callable[[int], Start]) -> None:
+        self.number, self.make = count, make
+
+    def __len__(self) -> int:
+        return self.number
+
+    @overload
+    def __getitem__(self, which: int) -> Start: ...
+
+    @overload
+    def __getitem__(self, which: slice) -> list[Start]: ...
+
+    def __getitem__(self, which: int | slice) -> Start | list[Start]:
+        chosen = range(self.number)[which]
+        return self.make(chosen) if isinstance(chosen, int) else [self.make(i) for i in chosen]
+
+
+def prepare(
+    start: Start, data: SliceData, bases: Sequence[Compressed], *, signed: tuple[bool, bool]
+) -> Start:
     """A start as the solver takes it: compressed, zero in the padding, without signs that are not allowed.
 
     Parameters
@@ -168,19 +203,22 @@ def prepare(start: Start, data: SliceData, compressed: Compressed, *, signed: tu
         In the solver's units.
     data : SliceData
         Says where there are no columns: beyond the widths of the slices, or where columns enter and leave.
-    compressed : Compressed
+    bases : sequence of Compressed
+        What the data were compressed to, one after the other.
     signed : (bool, bool)
         Whether loadings and strengths may be negative.
     """
-    A = start.A if signed[0] else np.abs(start.A)
+    A: FloatArray = start.A if signed[0] else np.abs(start.A)
     C = start.C if signed[1] else np.abs(start.C)
-    B = np.array(start.B, dtype=np.float64)
+    B: FloatArray = np.array(start.B, dtype=np.float64)
     for k, width in enumerate(data.widths or ()):
         B[k, width:] = 0.0
     present = present_columns(data)
     if present is not None:
         B[~present] = 0.0
-    return Start(compressed.compress_loadings(A), compressed.compress_patterns(B), C)
+    for compressed in bases:
+        A, B = compressed.compress_loadings(A), compressed.compress_patterns(B)
+    return Start(A, B, C)
 
 
 def read_factors(given: Any, shape: tuple[int, int, int], rank: int) -> Start:

@@ -165,35 +165,34 @@ class Progress:
         self.enabled = not is_helper() and (self.stream.isatty() if enabled is None else enabled)
         self.of = of
         self.what = f"fitting {_which_fit.get()}".strip()
-        self.began = self.batch_began = time.monotonic()
+        self.began = time.monotonic()
         self.shown = 0.0
         self.width = 0
-        self.done = 0
         self.expect([1], Settings(), 1)
 
     def expect(self, batches: Sequence[int], settings: Settings, n_jobs: int) -> None:
-        """How many starts there are in every batch, and in how many processes batches are worked on."""
+        """How many starts there are in every batch, and by how many hands batches are worked on."""
         self.batches, self.settings, self.n_jobs = batches, settings, n_jobs
-        self.outlook = Outlook(settings)
+        self.outlooks: dict[int, Outlook] = {}  # of the batches that are being worked on
+        self.ended: set[int] = set()
+        self.expected = self.last_end = time.monotonic()
 
-    def iteration(self, number: int, entry: Entry) -> None:
-        """One more iteration of the current batch."""
+    def iteration(self, batch: int, entry: Entry) -> None:
+        """One more iteration of a batch."""
         if not self.enabled:
             return
-        self.outlook.step(entry)
+        self.outlooks.setdefault(batch, Outlook(self.settings)).step(entry)
         if self._due():
-            going = len(entry.active) + sum(self.batches[self.done + 1 :])
-            self._show(going, f", iteration {number}", self._left_of_iterations())
+            self._show(f", iteration {entry.iteration}", self._left())
 
-    def batch_done(self) -> None:
-        """One more batch of starts is at its end."""
-        self.done += 1
-        self.batch_began = time.monotonic()
-        self.outlook = Outlook(self.settings)
+    def batch_done(self, batch: int | None = None) -> None:
+        """One more batch of starts is at its end; any one, where nobody heard of its iterations."""
+        self.ended.add(len(self.ended) if batch is None else batch)
+        self.last_end = time.monotonic()
+        if batch is not None:
+            self.outlooks.pop(batch, None)
         if self.enabled and (self.width or self._due()):
-            per_round = (self.batch_began - self.began) / -(-self.done // self.n_jobs)
-            seconds = per_round * -(-(len(self.batches) - self.done) // self.n_jobs)
-            self._show(sum(self.batches[self.done :]), "", Range(seconds, seconds))
+            self._show("", self._left())
 
     def close(self) -> None:
         """Take the line away."""
@@ -202,23 +201,36 @@ class Progress:
             self.stream.flush()
             self.width = 0
 
-    def _left_of_iterations(self) -> Range | None:
-        """What is left of this batch, and of later ones, which are taken to be like those before."""
-        left, now = self.outlook.seconds_left(), time.monotonic()
-        if left is None:
+    def _left(self) -> Range | None:
+        """What is left of the batches being worked on, and of later ones, taken to be like those before."""
+        told = [outlook.seconds_left() for outlook in self.outlooks.values()]
+        known = [one for one in told if one is not None]
+        if len(known) < len(told) or not (known or self.ended):
             return None
-        later = len(self.batches) - self.done - 1
-        like = [(self.batch_began - self.began) / self.done] * 2 if self.done else None
-        each = like or [now - self.batch_began + bound for bound in left]
-        return Range(*(bound + later * one for bound, one in zip(left, each)))
+        rounds = -(-(len(self.batches) - len(self.ended) - len(told)) // self.n_jobs)
+        each: list[float] = [
+            max(outlook.clock + one[k] for outlook, one in zip(self.outlooks.values(), known))
+            if not self.ended
+            else (self.last_end - self.expected) / -(-len(self.ended) // self.n_jobs)
+            for k in range(2)
+        ]
+        longest = [max((one[k] for one in known), default=0.0) for k in range(2)]
+        return Range(*(now + rounds * later for now, later in zip(longest, each)))
+
+    @property
+    def _going(self) -> int:
+        """Starts that are not at their end."""
+        begun = sum(len(outlook.active) for outlook in self.outlooks.values())
+        known = self.ended | set(self.outlooks)
+        return begun + sum(size for batch, size in enumerate(self.batches) if batch not in known)
 
     def _due(self) -> bool:
         now = time.monotonic()
         return now - self.began > _QUIET_SECONDS and now - self.shown > _REFRESH_SECONDS
 
-    def _show(self, going: int, where: str, left: Range | None) -> None:
+    def _show(self, where: str, left: Range | None) -> None:
         self.shown = time.monotonic()
-        together = sum(self.batches)
+        together, going = sum(self.batches), self._going
         line = f"{self.what}: {together - going} of {together} {self.of} at their end{where}"
         line += f", {_in_words(self.shown - self.began)}"
         if left is not None and left.most > 0:

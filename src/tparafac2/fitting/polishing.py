@@ -1,0 +1,79 @@
+"""Starts run on a sketch of the data; what they find is judged, and the best of it polished, on the data."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tparafac2.data import Sketch
+from tparafac2.result import ALIKE
+from tparafac2.solver import Problem, Run, Settings, Start, Status, Trace
+from tparafac2.starts import Progress, likeness_of, ranked, run_starts
+
+_ROUGHLY = 1e-6  # tolerance on the sketch: enough to know which minimum a start has come to
+_CLOSE = 1e-3  # by how much of its objective a run may be changed by what the sketch left out
+_MOST_POLISHED = 3
+
+
+def on_sketch(settings: Settings) -> Settings:
+    """How the starts are run on the sketch."""
+    return replace(settings, tol=max(settings.tol, _ROUGHLY))
+
+
+def on_data(runs: Sequence[Run], sketch: Sketch) -> list[Run]:
+    """The same runs as fits to the data: their error is what it was, and what the sketch left out."""
+    return [
+        run._replace(
+            A=sketch.compressed.expand_loadings(run.A),
+            trace=run.trace.raised(sketch.left_out),
+            objective=run.objective + sketch.left_out,
+            sketched=True,
+            sse=run.sse + sketch.left_out,
+        )
+        for run in runs
+    ]
+
+
+def polish(
+    problem: Problem, runs: Sequence[Run], settings: Settings, n_jobs: int, progress: Progress
+) -> list[Run]:
+    """Go on from the best run on all of the data, and from others that might still become better than it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the data themselves.
+    runs : sequence of Run
+        Where the starts ended on the sketch, as fits to the data.
+    settings : Settings
+    n_jobs : int
+        Number of threads.
+    progress : Progress
+
+    Returns
+    -------
+    list of Run
+        All runs, some of them polished.
+    """
+    chosen = promising(runs, settings, fixed_strengths=problem.fixed_strengths)
+    if any(run.status is Status.INTERRUPTED for run in runs):  # the best so far is asked for
+        return list(runs)
+    starts = [Start(runs[i].A, runs[i].B, runs[i].C) for i in chosen]
+    ends = run_starts(problem, starts, settings, n_jobs, progress)
+    polished = dict(zip(chosen, ends))
+    return [_joined(run, polished[i]) if i in polished else run for i, run in enumerate(runs)]
+
+
+def promising(runs: Sequence[Run], settings: Settings, *, fixed_strengths: bool) -> list[int]:
+    """The best run, and others close to it in their objective but not alike."""
+    best, *others = ranked(runs, settings, fixed_strengths=fixed_strengths)
+    chosen = [best]
+    for i in others:
+        if len(chosen) == _MOST_POLISHED or not runs[i].objective <= (1 + _CLOSE) * runs[best].objective:
+            break
+        alike = [likeness_of(runs[i], runs[j], fixed_strengths=fixed_strengths) >= ALIKE for j in chosen]
+        if not any(alike):
+            chosen.append(i)
+    return chosen
+
+
+def _joined(rough: Run, end: Run) -> Run:
+    return end._replace(trace=Trace.joined(rough.trace, end.trace), rough=rough)
