@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from tparafac2.data.interface import (
     negative_share,
     require_tail,
 )
+
+if TYPE_CHECKING:
+    from tparafac2.data.gaps import Grams
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,8 +189,10 @@ class EntryWeightedData(ObservedData):
         return DenseData(held, self.scale)
 
     @cached_property
-    def _mask(self) -> DenseData:
-        return DenseData(self.weights)
+    def _grams(self) -> "Grams":
+        from tparafac2.data.gaps import GramsByWeight
+
+        return GramsByWeight(DenseData(self.weights))
 
 
 def row_errors(data: SliceData, A: FloatArray, W: FloatArray) -> NDArray[np.float64]:
