@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.incomplete import ObservedData
+from tparafac2.data.incomplete import ObservedData, zeros_for_nan
 from tparafac2.data.interface import (
     BatchedFactors,
     FloatArray,
@@ -184,7 +184,7 @@ class EntryWeightedData(ObservedData):
 
     @cached_property
     def _zeros_for_missing(self) -> DenseData:
-        held = np.nan_to_num(self.values, nan=0.0)
+        held = zeros_for_nan(self.values)
         held *= self.weights
         return DenseData(held, self.scale)
 

@@ -37,9 +37,11 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
     per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
     once = 0
     if isinstance(problem.data, PartlyObserved) or problem.coupled is not None:
-        # Each column's cross products, pairs of one start, inverses.
+        from tparafac2.data.gaps import LANES
+
+        # Each column's cross products; pairs of one start, or of some to make enough of them; inverses.
         per_start += size * (rank + 1) // 2
-        once = size * (rank + 1) // 2 + _DOUBLE * rank
+        once = _DOUBLE * (max((rank + 1) // 2, LANES // rank) + rank)
     if follows_model(problem.data):  # the current model, and as the kernels want it
         per_start += _DOUBLE + size
     # Starts and where they ended are kept in double precision.
