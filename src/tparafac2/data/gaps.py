@@ -14,6 +14,10 @@ _MANY = 0.35
 # Numbers that lists gather from: 1 MB stay in the second cache; but lanes enough to make loops worth it.
 _TABLE, LANES = 2**17, 24
 
+# Share of a total of squares that has to be left where terms are taken off it. Below, rounding of the total
+# would show in what is left, so that what is left is summed itself.
+_LEFT = 0.1
+
 
 class Grams(Protocol):
     """The cross products of what was observed of every row and column."""
@@ -160,7 +164,8 @@ def _pairs(factors: FloatArray, group: NDArray[np.int32], groups: int) -> Terms:
     lanes = Lanes(*((offsets + index).ravel().astype(np.uint32) for index in np.triu_indices(R)))
     each = np.empty((groups, len(lanes.first)))
     multiply_pairs(np.ascontiguousarray(factors).reshape(n * R, -1), group, lanes, each)
-    return Terms(each, each.sum(axis=0), lanes)
+    total = each.sum(axis=0)
+    return Terms(each, total, np.where(lanes.first == lanes.second, _LEFT * total, -np.inf))
 
 
 def _places(rank: int) -> NDArray[np.intp]:

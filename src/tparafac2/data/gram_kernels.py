@@ -13,10 +13,6 @@ from tparafac2 import compiling
 
 _BLOCK = 16  # columns worked on at a time: whole lines of the cache are read and written
 
-# Share of the total of squares that has to be left where terms are taken off it. Below, rounding of the total
-# would show in what is left, so that what is left is summed itself.
-LEAST_LEFT = 0.1
-
 # Here, because the cache on disk is renewed when this file changes, and no other.
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -49,7 +45,7 @@ class Terms(NamedTuple):
 
     each: Array  # (m, L)
     total: Array  # (L,)  their sum
-    lanes: Lanes
+    least: Array  # (L,)  what has to be left of the total where terms are taken off it
 
 
 @kernel
@@ -100,26 +96,30 @@ def add_others(out, o, X, terms, first, last):  # type: ignore[no-untyped-def]
 
 
 @part
-def is_cancelled(out, o, terms):  # type: ignore[no-untyped-def]
-    """Whether too little is left of any square."""
-    lanes = terms.lanes
-    for j in range(out.shape[1]):
-        if lanes.first[j] == lanes.second[j] and out[o, j] < LEAST_LEFT * terms.total[j]:
-            return True
-    return False
+def is_cancelled(out, o, least):  # type: ignore[no-untyped-def]
+    """Whether too little is left in any lane; a loop that may end early would not be vectorised."""
+    w, cancelled = np.uint64(out.shape[1]), 0.0
+    for j in range(w):
+        cancelled += 1.0 if out[o, j] < least[j] else 0.0
+    return cancelled > 0.0
 
 
 @part
 def sum_one(out, o, lists, u, terms):  # type: ignore[no-untyped-def]
     """out[o] becomes sum u."""
-    X, w = terms.each, np.uint64(out.shape[1])
-    first, last = lists.begin[u], lists.begin[u + 1]
-    for j in range(w):
-        out[o, j] = 0.0 if lists.direct[u] else terms.total[j]
-    add_listed(out, o, X, lists.terms, first, last, 1.0 if lists.direct[u] else -1.0)
-    if not lists.direct[u] and is_cancelled(out, o, terms):
+    X, total, w = terms.each, terms.total, np.uint64(out.shape[1])
+    first, last, direct = lists.begin[u], lists.begin[u + 1], lists.direct[u]
+    if not direct:
         for j in range(w):
-            out[o, j] = 0.0
+            out[o, j] = total[j]
+        add_listed(out, o, X, lists.terms, first, last, -1.0)
+        if not is_cancelled(out, o, terms.least):
+            return
+    for j in range(w):
+        out[o, j] = 0.0
+    if direct:
+        add_listed(out, o, X, lists.terms, first, last, 1.0)
+    else:
         add_others(out, o, X, lists.terms, first, last)
 
 
