@@ -97,6 +97,27 @@ def test_samples_not_taken_make_one_group_for_each_time():
     assert len(lists.columns.terms) == np.count_nonzero(~observed[:, :, 0])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_samples_not_taken_leave_one_system_for_each_slice(dtype):
+    rng = np.random.default_rng(0)
+    values = rng.random((30, 4, 7)).astype(dtype)
+    values[rng.random((30, 4)) < 0.3] = np.nan
+    data, At = ObservedData(values), rng.standard_normal((2, 3, 30))
+    assert data.seen_by_slice
+    expected = np.einsum("nri,nsi,ik->nkrs", At, At, ~np.isnan(values[:, :, 0]))
+    np.testing.assert_allclose(data.slice_grams(At), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_columns_that_miss_different_rows_leave_no_system_to_share(share):
+    values = np.random.default_rng(0).random((30, 4, 7))
+    values[np.random.default_rng(1).random(values.shape) < share] = np.nan
+    data = ObservedData(values)
+    assert not data.seen_by_slice
+    with pytest.raises(ValueError, match="same rows"):
+        data.slice_grams(np.ones((1, 1, 30)))
+
+
 @pytest.mark.parametrize(
     ("share", "way"), [(0.0, GramsByList), (0.1, GramsByList), (0.5, GramsByWeight), (0.95, GramsByList)]
 )

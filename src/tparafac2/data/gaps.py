@@ -109,6 +109,13 @@ class GramsByList(NamedTuple):
             terms = _pairs(At[some], alone, I)
             sum_columns(self.columns, self.group, terms, out[some].reshape(len(terms.total), -1))
 
+    def of_slices(self, At: FloatArray) -> NDArray[np.float64]:
+        """The same where each slice has one column, for itself: (n, K, R, R)."""
+        n, R = At.shape[:2]
+        packed = np.empty((n, R * (R + 1) // 2, len(self.group)))
+        self.of_columns(At, packed)
+        return np.take(packed.transpose(0, 2, 1), _places(R), axis=2)
+
     def of_rows(self, W: FloatArray) -> NDArray[np.float64]:
         """See Grams."""
         n, R = W.shape[:2]
@@ -128,6 +135,14 @@ def find_gaps(observed: NDArray[np.bool_]) -> GramsByList:
     first, group = _alike(flat)
     distinct = flat[:, first]
     return GramsByList(group, _listed(distinct.T), _listed(distinct))
+
+
+def one_of_each_slice(grams: Grams, slices: int) -> GramsByList | None:
+    """The lists for one column of each slice, where they are those of all its columns; None where not."""
+    if not isinstance(grams, GramsByList):
+        return None
+    group = grams.group.reshape(slices, -1)
+    return grams._replace(group=group[:, 0].copy()) if (group == group[:, :1]).all() else None
 
 
 def _alike(observed: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:

@@ -11,7 +11,7 @@ from tparafac2.data.dense import DenseData
 from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
 
 if TYPE_CHECKING:
-    from tparafac2.data.gaps import Grams
+    from tparafac2.data.gaps import Grams, GramsByList
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +213,18 @@ class ObservedData(IncompleteData):
         return self._grams.of_rows(W)
 
     @property
+    def seen_by_slice(self) -> bool:
+        """Whether all columns of each slice were observed in the same rows."""
+        return self._slices is not None
+
+    def slice_grams(self, At: FloatArray) -> NDArray[np.float64]:
+        """The sum of a_i a_i' over the observed i, where that is the same for all columns: (n, K, R, R)."""
+        if self._slices is None:
+            raise ValueError("the columns of a slice were not all observed in the same rows.")
+        require_tail("At", At, self.values.shape[:1])
+        return self._slices.of_slices(At)
+
+    @property
     def nbytes(self) -> int:
         """Memory of the arrays held during a fit."""
         return super().nbytes + self._grams.nbytes
@@ -226,6 +238,12 @@ class ObservedData(IncompleteData):
         from tparafac2.data.gaps import grams_of
 
         return grams_of(~np.isnan(self.values), self.dtype)
+
+    @cached_property
+    def _slices(self) -> "GramsByList | None":
+        from tparafac2.data.gaps import one_of_each_slice
+
+        return one_of_each_slice(self._grams, self.values.shape[1])
 
 
 def zeros_for_nan(values: FloatArray) -> FloatArray:
