@@ -70,20 +70,20 @@ class TestSolveQuadratic:
         quad = smoothing(K, strength, excess=0.1, closing=closing)
         half_rho = 0.5 * rho if split else np.zeros(K)
         B = np.full((R, K, J), 7.0)
-        solve_quadratic(B, F, N, C, half_rho, quad)
+        solve_quadratic(B, F, N[None], C, half_rho, quad)
         assert_close(B, dense_solution(F, N, C, half_rho, quad), 1e-9)
 
     def test_one_number_per_column_and_very_many_columns(self):
         F, N, C, rho = draw(np.random.default_rng(0), 1, 1, 30_001)
         B = np.zeros_like(F)
-        solve_quadratic(B, F, N, C, rho, smoothing(1, 0.0, 0.1))
+        solve_quadratic(B, F, N[None], C, rho, smoothing(1, 0.0, 0.1))
         assert_close(B, F / (N[0, 0] * C[0, 0] ** 2 + rho[0] + 0.1), 1e-13)
 
     def test_single_precision(self):
         F, N, C, rho = draw(np.random.default_rng(0), 4, 5, 700, "float32")
         quad = smoothing(5, 1.0, 0.1)
         B = np.zeros_like(F)
-        solve_quadratic(B, F, N, C, rho, quad)
+        solve_quadratic(B, F, N[None], C, rho, quad)
         assert_close(B, dense_solution(F, N, C, rho, quad), 1e-4)
 
 

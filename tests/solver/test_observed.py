@@ -15,6 +15,12 @@ from tparafac2.solver.views import Patterns, view_of
 pytestmark = pytest.mark.slow
 
 
+class ColumnByColumn(ObservedData):
+    """The same data without a word of what their columns share."""
+
+    seen_by_slice = False
+
+
 def pack(H):
     """(K, J, R, R) to (R (R + 1) / 2, K, J)."""
     first, second = np.triu_indices(H.shape[-1])
@@ -80,8 +86,24 @@ def test_nothing_missing_is_the_common_solve():
     H = np.broadcast_to(A.T @ A, (K, J, R, R))
     ours, common = np.zeros((R, K, J)), np.zeros((R, K, J))
     solve_quadratic_observed(ours, F, pack(H), C, half_rho, quad, np.ones((K, J)))
-    solve_quadratic(common, F, A.T @ A, C, half_rho, quad)
+    solve_quadratic(common, F, (A.T @ A)[None], C, half_rho, quad)
     np.testing.assert_allclose(ours, common, atol=1e-12)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1), R=st.integers(1, 5), closing=st.sampled_from([0.0, 0.5]))
+def test_columns_that_miss_the_same_rows_share_the_system_of_their_slice(seed, R, closing):
+    rng = np.random.default_rng(seed)
+    K, J = rng.integers(1, 7), rng.integers(1, 40)
+    A, seen = rng.standard_normal((6, R)), rng.random((K, 6)) < 0.7
+    N = np.einsum("ki,ir,is->krs", seen, A, A)
+    F, C = rng.standard_normal((R, K, J)), rng.uniform(0.0, 2.0, (R, K))
+    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, K, closing)
+    H = pack(np.broadcast_to(N[:, None], (K, J, R, R)))
+    own, shared = np.zeros((R, K, J)), np.zeros((R, K, J))
+    solve_quadratic_observed(own, F, H, C, half_rho, quad, np.ones((K, J)))
+    solve_quadratic(shared, F, N, C, half_rho, quad)
+    np.testing.assert_allclose(shared, own, rtol=0, atol=1e-9 * max(1, np.abs(own).max()))
 
 
 # --- whole solves -------------------------------------------------------------------------------------------
@@ -135,7 +157,7 @@ def fit(data, name, settings=None):
     return problem, runs
 
 
-@pytest.mark.parametrize("kind", [FilledData, ObservedData])
+@pytest.mark.parametrize("kind", [FilledData, ObservedData, ColumnByColumn])
 @pytest.mark.parametrize("name", MODELS)
 def test_nothing_missing_is_the_complete_path(dense, name, kind):
     _, complete = fit(dense, name)
@@ -264,17 +286,41 @@ def test_views_agree_where_nothing_is_missing(dense):
     W = B * C[..., None]
     problem = build_problem(dense, R, MODELS["tPARAFAC2"][0])
     patterns = Patterns(B, np.arange(n), problem.quadratics)
-    N = At @ At.transpose(0, 2, 1)
     found = []
-    for data in (dense, FilledData(dense.values, dense.scale), ObservedData(dense.values, dense.scale)):
+    incomplete = [kind(dense.values, dense.scale) for kind in (FilledData, ObservedData, ColumnByColumn)]
+    for data in (dense, *incomplete):
         view = view_of(data)
         G, observed = view.columns(model, np.empty_like(B))
-        summary, systems = view.summarise(patterns, G, N, observed)
+        summary, systems = view.summarise(patterns, G, view.row_gram(At), observed)
         F, H = view.rows(model, W, summary.gram)
         found.append((G, summary.bands, systems, F, np.broadcast_to(H, (n, I, R, R)), view.sse(At, W, F, H)))
     for other in found[1:]:
         for ours, expected in zip(other, found[0], strict=True):
             np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("absorb", [True, False])
+@pytest.mark.parametrize("name", MODELS)
+def test_samples_not_taken_are_the_same_steps_by_slice_as_by_column(dense, name, absorb):
+    values = np.array(dense.values)
+    values[np.random.default_rng(0).random(values.shape[:2]) < 0.3] = np.nan
+    found = []
+    for kind, view in ((ObservedData, "SlicedView"), (ColumnByColumn, "ObservedView")):
+        data = kind(values, dense.scale)
+        assert type(view_of(data)).__name__ == view
+        found.append(fit(data, name, Settings(max_iter=30, tol=0.0, absorb=absorb))[1])
+    for ours, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(ours.trace.rows[:, 2], expected.trace.rows[:, 2], rtol=1e-8)
+        np.testing.assert_allclose(ours.B, expected.B, atol=1e-6)
+
+
+def test_columns_that_differ_or_are_coupled_have_systems_of_their_own(dense):
+    values = np.array(dense.values)
+    values[3, 2] = np.nan
+    data = ObservedData(values)
+    assert type(view_of(data, np.ones((K, J)))).__name__ == "ObservedView"
+    values[4, 2, 1] = np.nan
+    assert type(view_of(ObservedData(values))).__name__ == "ObservedView"
 
 
 def test_complete_data_have_the_complete_view(dense):
@@ -291,7 +337,7 @@ def test_patterns_that_nothing_holds_but_each_other_stay_finite():
     F[1] = 1.0
     N, joined = np.diag([0.0, 1.0]), np.ones((K, J))
     complete, observed = np.ones((R, K, J)), np.ones((R, K, J))
-    solve_quadratic(complete, F.copy(), N, C, np.zeros(K), quad)
+    solve_quadratic(complete, F.copy(), N[None], C, np.zeros(K), quad)
     H = pack(np.broadcast_to(N, (K, J, R, R)))
     solve_quadratic_observed(observed, F.copy(), H, C, np.zeros(K), quad, joined)
     for B in (complete, observed):
@@ -319,7 +365,8 @@ def test_whatever_draws_the_patterns_does_so_from_observations_too(terms, closin
     start = Start(rng.random((9, 3)), rng.random((6, 8, 3)), rng.random((6, 3)))
     runs = [
         solve(build_problem(data, 3, penalties), [start], Settings(max_iter=40, tol=0.0))[0]
-        for data in (dense, ObservedData(dense.values, dense.scale))
+        for data in (dense, *(kind(dense.values, dense.scale) for kind in (ObservedData, ColumnByColumn)))
     ]
-    np.testing.assert_allclose(runs[0].trace.rows[:, 2], runs[1].trace.rows[:, 2], rtol=1e-9)
-    np.testing.assert_allclose(runs[0].B, runs[1].B, atol=1e-7)
+    for run in runs[1:]:
+        np.testing.assert_allclose(runs[0].trace.rows[:, 2], run.trace.rows[:, 2], rtol=1e-9)
+        np.testing.assert_allclose(runs[0].B, run.B, atol=1e-7)

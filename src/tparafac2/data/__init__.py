@@ -15,6 +15,7 @@ from tparafac2.data.interface import (
     SparselyStored,
     follows_model,
     is_complete,
+    is_seen_by_slice,
     negative_share,
     padded,
     present_columns,

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
 from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
+
+if TYPE_CHECKING:
+    from tparafac2.data.gaps import Grams, GramsByList
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +185,7 @@ class ObservedData(IncompleteData):
     ([[[[1.0, 2.0]]]], [[[[1.0, 2.0]]]])
     """
 
-    COPIES = 3  # with zeros for what is missing, and with ones for what is not
+    COPIES = 2  # with zeros for what is missing
 
     def project(
         self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
@@ -198,31 +201,56 @@ class ObservedData(IncompleteData):
 
     def column_grams(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """The sum of a_i a_i' over the observed i, for every column and slice: (n, R (R+1) / 2, K, J)."""
-        return self._mask.project(_pairs(At), out=out)
+        require_tail("At", At, self.values.shape[:1])
+        n, R = At.shape[:2]
+        out = output_array(out, (n, R * (R + 1) // 2, *self.values.shape[1:]), self.dtype)
+        self._grams.of_columns(At, out)
+        return out
 
     def row_grams(self, W: FloatArray) -> NDArray[np.float64]:
         """The sum of w_kj w_kj' over the observed k and j, for every row: (n, I, R, R)."""
-        R = W.shape[1]
-        first, second = np.triu_indices(R)
-        grams = np.empty((len(W), self.values.shape[0], R, R))
-        for start in range(len(W)):  # one at a time: the pairs of one start are larger than the start itself
-            packed = self._mask.accumulate(_pairs(W[start : start + 1]))[0].T
-            grams[start][:, first, second] = grams[start][:, second, first] = packed
-        return grams
+        require_tail("W", W, self.values.shape[1:])
+        return self._grams.of_rows(W)
+
+    @property
+    def seen_by_slice(self) -> bool:
+        """Whether all columns of each slice were observed in the same rows."""
+        return self._slices is not None
+
+    def slice_grams(self, At: FloatArray) -> NDArray[np.float64]:
+        """The sum of a_i a_i' over the observed i, where that is the same for all columns: (n, K, R, R)."""
+        if self._slices is None:
+            raise ValueError("the columns of a slice were not all observed in the same rows.")
+        require_tail("At", At, self.values.shape[:1])
+        return self._slices.of_slices(At)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays held during a fit."""
+        return super().nbytes + self._grams.nbytes
 
     @cached_property
     def _zeros_for_missing(self) -> DenseData:
-        return DenseData(np.nan_to_num(self.values, nan=0.0), self.scale)
+        return DenseData(zeros_for_nan(self.values), self.scale)
 
     @cached_property
-    def _mask(self) -> DenseData:
-        return DenseData((~np.isnan(self.values)).astype(self.dtype))
+    def _grams(self) -> "Grams":
+        from tparafac2.data.gaps import grams_of
+
+        return grams_of(~np.isnan(self.values), self.dtype)
+
+    @cached_property
+    def _slices(self) -> "GramsByList | None":
+        from tparafac2.data.gaps import one_of_each_slice
+
+        return one_of_each_slice(self._grams, self.values.shape[1])
 
 
-def _pairs(factors: FloatArray) -> FloatArray:
-    """Products of all pairs r <= s of components: (n, R, ...) to (n, R (R+1) / 2, ...)."""
-    first, second = np.triu_indices(factors.shape[1])
-    return factors[:, first] * factors[:, second]
+def zeros_for_nan(values: FloatArray) -> FloatArray:
+    """A copy, with as little memory beside it as can be (`nan_to_num` takes half of it again)."""
+    held = values.copy()
+    held[np.isnan(held)] = 0.0
+    return held
 
 
 _ROUNDS = 10

@@ -46,6 +46,8 @@ class SliceData(Protocol):
         Whether the products depend on the current model, as they do when it fills in missing entries (EM).
     ``column_grams``, ``row_grams``
         Systems of every column and row by what was observed of them: see `PartlyObserved`.
+    ``seen_by_slice`` (bool, False if not there), ``slice_grams``
+        Whether all columns of each slice were observed in the same rows; their systems, one for each slice.
     ``present`` (bool, (K, J)), ``coverage`` ((K, J))
         Which columns there are at each time; the share of the rows that was observed.
     ``first_guess()``
@@ -200,6 +202,11 @@ def is_complete(data: SliceData) -> bool:
 def follows_model(data: SliceData) -> bool:
     """Whether the products depend on the current model."""
     return bool(getattr(data, "follows_model", False))
+
+
+def is_seen_by_slice(data: SliceData) -> bool:
+    """Whether all columns of each slice were observed in the same rows, so that they share a system."""
+    return bool(getattr(data, "seen_by_slice", False))
 
 
 def present_columns(data: SliceData) -> NDArray[np.bool_] | None:

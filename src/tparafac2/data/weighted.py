@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.incomplete import ObservedData
+from tparafac2.data.incomplete import ObservedData, zeros_for_nan
 from tparafac2.data.interface import (
     BatchedFactors,
     FloatArray,
@@ -18,6 +18,9 @@ from tparafac2.data.interface import (
     negative_share,
     require_tail,
 )
+
+if TYPE_CHECKING:
+    from tparafac2.data.gaps import Grams
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,13 +184,15 @@ class EntryWeightedData(ObservedData):
 
     @cached_property
     def _zeros_for_missing(self) -> DenseData:
-        held = np.nan_to_num(self.values, nan=0.0)
+        held = zeros_for_nan(self.values)
         held *= self.weights
         return DenseData(held, self.scale)
 
     @cached_property
-    def _mask(self) -> DenseData:
-        return DenseData(self.weights)
+    def _grams(self) -> "Grams":
+        from tparafac2.data.gaps import GramsByWeight
+
+        return GramsByWeight(DenseData(self.weights))
 
 
 def row_errors(data: SliceData, A: FloatArray, W: FloatArray) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """How much memory a fit needs, from shapes alone."""
 
-from tparafac2.data import Compressible, PartlyObserved, follows_model
+from tparafac2.data import Compressible, PartlyObserved, follows_model, is_seen_by_slice
 from tparafac2.solver import Problem
 from tparafac2.starts import batch_size
 
@@ -36,10 +36,13 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
     # Patterns and products; auxiliary and dual of each split term, and those of one step before.
     per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
     once = 0
-    if isinstance(problem.data, PartlyObserved) or problem.coupled is not None:
-        # Each column's cross products, pairs of one start, inverses.
+    own = isinstance(problem.data, PartlyObserved) and not is_seen_by_slice(problem.data)
+    if own or problem.coupled is not None:
+        from tparafac2.data.gaps import LANES
+
+        # Each column's cross products; pairs of one start, or of some to make enough of them; inverses.
         per_start += size * (rank + 1) // 2
-        once = size * (rank + 1) // 2 + _DOUBLE * rank
+        once = _DOUBLE * (max((rank + 1) // 2, LANES // rank) + rank)
     if follows_model(problem.data):  # the current model, and as the kernels want it
         per_start += _DOUBLE + size
     # Where starts begin is kept as long as they are worked on, where they ended until one is chosen.

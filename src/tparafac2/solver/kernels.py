@@ -244,12 +244,16 @@ def invert_spd(H):  # type: ignore[no-untyped-def]
 
 @part
 def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
-    """E_k = (D_k N D_k + (half_rho_k + diagonal_k) I - off_{k-1}^2 E_{k-1})^-1: block Thomas, forward."""
+    """E_k = (D_k N_k D_k + (half_rho_k + diagonal_k) I - off_{k-1}^2 E_{k-1})^-1: block Thomas, forward.
+
+    N is (1 or K, R, R): one for all slices, or one for each.
+    """
     K, R = E.shape[0], E.shape[1]
     for k in range(K):
+        n = min(k, N.shape[0] - 1)
         for r in range(R):
             for s in range(R):
-                E[k, r, s] = N[r, s] * C[r, k] * C[s, k]
+                E[k, r, s] = N[n, r, s] * C[r, k] * C[s, k]
             E[k, r, r] += half_rho[k] + quad.diagonal[k]
         if k > 0:
             f = quad.off[k - 1] * quad.off[k - 1]

@@ -19,7 +19,7 @@ class Given(NamedTuple):
 
     active: Indices
     G: FloatArray  # (p, R, K, J)
-    N: FloatArray  # (p, R, R)  A'A
+    N: FloatArray  # (p, R, R)  A'A; or (p, K, R, R), of the rows that were observed of each slice
     C: FloatArray  # (p, R, K)
     weight: FloatArray  # (p,)
     observed: Observed | None = None  # what N is for all, for each column; where entries are missing
@@ -51,11 +51,16 @@ class PatternBlock:
         return 0.0
 
 
+def by_slice(N: FloatArray) -> FloatArray:
+    """(p, 1 or K, R, R): the one system of all slices, or one for each."""
+    return N if N.ndim == 4 else N[:, None]
+
+
 def slice_traces(N: FloatArray, C: FloatArray, observed: Observed | None = None) -> NDArray[np.float64]:
     """trace(D_k N D_k) for every start (p, K); N is what was observed, on average."""
-    sizes = np.diagonal(N, axis1=1, axis2=2)[:, :, None]
+    sizes = np.diagonal(by_slice(N), axis1=2, axis2=3).transpose(0, 2, 1)
     if observed is not None:
-        first, second = np.triu_indices(N.shape[1])
+        first, second = np.triu_indices(N.shape[-1])
         sizes = observed.H[:, first == second].mean(axis=3)
     return np.asarray((sizes * C * C).sum(axis=1))
 
@@ -102,7 +107,7 @@ class FusedPatterns(PatternBlock):
             before = rounds.done.copy()
             rest = (C, weights, self.problem.quadratics, rounds)
             if observed is None:
-                kernels.update_batch(arrays, active, G, N, *rest)
+                kernels.update_batch(arrays, active, G, by_slice(N), *rest)
             else:
                 kernels.update_observed_batch(arrays, active, G, observed, *rest)
             left = self.drawn.turning & (rounds.done > before) & (arrays.explicit[active, 0] == UNSWEPT)
@@ -168,7 +173,8 @@ class StaticPatterns(PatternBlock):
         active, G, N, C, _, observed = given
         right = np.einsum("prkj,prk->prj", G, C)
         if observed is None:
-            H = N * (C @ C.transpose(0, 2, 1))
+            D = C.transpose(0, 2, 1)
+            H = (by_slice(N) * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)
             solution = np.linalg.solve(self._lifted(H), right)
         else:
             systems = self._lifted(_static_systems(observed.H, C))
@@ -210,7 +216,7 @@ class SplitPatterns(PatternBlock):
         """See PatternBlock."""
         active, G, N, C, weight, observed = given
         traces = slice_traces(N, C, observed)
-        rho = slice_weights(traces, N.shape[1], weight, self.settings.weight_floor)
+        rho = slice_weights(traces, N.shape[-1], weight, self.settings.weight_floor)
         lift = self.problem.precision.lift * traces
         for p, i in enumerate(active):
             right = (G[p] * C[p][:, :, None]).astype(self.B.dtype, copy=False)
@@ -220,7 +226,7 @@ class SplitPatterns(PatternBlock):
                 target = np.ascontiguousarray(right + half * pull, dtype=self.B.dtype)
                 half_rho, quadratics = 0.5 * len(self.terms) * rho[p] + lift[p], self.problem.quadratics
                 if observed is None:
-                    kernels.solve_quadratic(self.B[i], target, N[p], C[p], half_rho, quadratics)
+                    kernels.solve_quadratic(self.B[i], target, by_slice(N)[p], C[p], half_rho, quadratics)
                 else:
                     H, joined = observed.H[p], observed.joined
                     kernels.solve_quadratic_observed(self.B[i], target, H, C[p], half_rho, quadratics, joined)

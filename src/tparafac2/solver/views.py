@@ -15,10 +15,12 @@ from tparafac2.data import (
     PartlyObserved,
     SliceData,
     follows_model,
+    is_seen_by_slice,
     row_weights,
 )
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Observed, Quadratics, Summary
+from tparafac2.solver.patterns import by_slice
 from tparafac2.solver.rows import Indices
 
 
@@ -47,7 +49,7 @@ class View:
         return self.data.project(model.At, out=out), None
 
     def row_gram(self, At: FloatArray) -> FloatArray:
-        """A'A (p, R, R), by what each row counts."""
+        """A'A (p, R, R), by what each row counts; (p, K, R, R) where that differs between slices."""
         weighted = At if self.weights is None else At * self.weights
         return np.asarray(weighted @ At.transpose(0, 2, 1))
 
@@ -57,7 +59,7 @@ class View:
         """What the other blocks need to know of the new patterns, and the strengths' systems (p, K, R, R)."""
         summary = summarise(patterns, G)
         if observed is None:
-            return summary, N[:, None] * summary.gram
+            return summary, by_slice(N) * summary.gram
         systems, bands = np.zeros_like(summary.gram), np.zeros_like(summary.bands)
         kernels.summarise_observed_batch(
             patterns.B, patterns.active, observed, patterns.quadratics, systems, bands
@@ -150,12 +152,25 @@ class ObservedView(View):
         return np.asarray(self.data.norm_squared + quadratic - 2.0 * (F * At).sum(axis=(1, 2)))
 
 
+class SlicedView(ObservedView):
+    """Exact, where all columns of a slice miss the same rows: they share a system, as in complete data."""
+
+    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+        """See View."""
+        return self.data.project(model.At, out=out), None
+
+    def row_gram(self, At: FloatArray) -> FloatArray:
+        """See View."""
+        return self.data.slice_grams(At)  # type: ignore[attr-defined, no-any-return]
+
+
 def view_of(data: SliceData, coupled: FloatArray | None = None) -> View:
     """Choose the view that the data ask for; columns may be coupled in ways of their own, see `Problem`."""
     if follows_model(data):
         return FilledView(data, coupled)
     if isinstance(data, PartlyObserved):
-        return ObservedView(data, coupled)
+        shared = coupled is None and is_seen_by_slice(data)
+        return SlicedView(data) if shared else ObservedView(data, coupled)
     return View(data)
 
 
