@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
 import tparafac2
+from tparafac2 import compiling
 
 pytestmark = pytest.mark.slow
 
@@ -56,3 +58,39 @@ def test_a_folder_named_in_the_environment_keeps_code(nowhere, tmp_path):
     ran = run(nowhere | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}, "-c", SOLVES)
     assert (ran.stdout, ran.stderr) == ("[3. 4.]\n", "")
     assert list((tmp_path / "kept").rglob("*solve_block*.nbi"))
+
+
+def root(x):
+    if x < 0.0:
+        raise ValueError("no root of " + str(int(x)))
+    return np.sqrt(x)
+
+
+def caller_of(one_root):
+    """Compile a caller that is not kept on disk, so that it is compiled every time."""
+
+    @numba.njit
+    def sum_of_roots(x):
+        total = 0.0
+        for i in range(len(x)):
+            total += one_root(x[i])
+        return total
+
+    return sum_of_roots
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_parts_do_what_they_say_also_where_numba_is_another(monkeypatch, known):
+    if not known:
+        monkeypatch.setattr(compiling, "_part_compiler", lambda: None)
+    sum_of_roots = caller_of(compiling.part(root, {}))
+    assert sum_of_roots(np.array([4.0, 9.0])) == 5.0
+    with pytest.raises(ValueError, match="no root of -3"):
+        sum_of_roots(np.array([4.0, -3.0]))
+
+
+def test_parts_have_no_machine_code_of_their_own():
+    part = compiling.part(root, {})
+    part.compile((numba.float64,))
+    (compiled,) = part.overloads.values()
+    assert not compiled.library._codegen._engine.is_symbol_defined(compiled.fndesc.llvm_func_name)
