@@ -755,7 +755,15 @@ class Columns(NamedTuple):
 
     E: Array  # (K, R, R, J)
     work: Array  # (2, J)
-    ring: Array  # (K + 1, R, R, J), or empty: as Z and S of `Ring`, one for each column
+    ring: Array  # (R, R, K, J), or empty: as Z of `Ring`, its columns first, for each column of the data
+    ends: Array  # (R, R, J)  as S of `Ring`
+
+
+@part
+def column_scratch(R, K, J, quad):  # type: ignore[no-untyped-def]
+    """Room for the systems of all columns; for rings only where there are some."""
+    ring = np.empty((R, R, K if quad.closing > 0.0 else 0, J))
+    return Columns(np.empty((K, R, R, J)), np.empty((2, J)), ring, np.empty((R, R, J)))
 
 
 @part
@@ -832,7 +840,7 @@ def chain_of_columns(B, f, E, k, off, joined, carried):  # type: ignore[no-untyp
     for r in range(R):
         for j in range(w):
             f[r, 0, j] = off * joined[k, j] * B[r, k + 1, j]
-    times_columns(carried, 0, f, 0, E[k])
+    times_columns(carried, _ZERO, f, _ZERO, E[k])
     for r in range(R):
         for j in range(w):
             B[r, k, j] += carried[r, 0, j]
@@ -840,44 +848,47 @@ def chain_of_columns(B, f, E, k, off, joined, carried):  # type: ignore[no-untyp
 
 @part
 def prepare_column_rings(cols, quad, joined, f, carried):  # type: ignore[no-untyped-def]
-    """As `prepare_ring` for each column: Z in ring[:K] (not transposed), S in ring[K]."""
-    E, ring = cols.E, cols.ring
+    """As `prepare_ring` for each column."""
+    E, S = cols.E, cols.ends
     K, R, w = E.shape[0], E.shape[1], np.uint64(E.shape[3])
+    last = K - 1
     for s in range(R):
-        Z = ring[:K, :, s].transpose((1, 0, 2))  # (R, K, J): answers to W's column s
+        Z = cols.ring[s]  # (R, K, J): answers to W's column s
         for k in range(K):
+            before = max(k - 1, 0)
+            coupling = quad.off[before] if k > 0 else 0.0
             for r in range(R):
                 for j in range(w):
-                    f[r, 0, j] = quad.off[k - 1] * joined[k - 1, j] * Z[r, k - 1, j] if k > 0 else 0.0
+                    f[r, 0, j] = coupling * joined[before, j] * Z[r, before, j] if k > 0 else 0.0
             for j in range(w):
-                f[s, 0, j] += (1.0 if k == 0 else 0.0) - (1.0 if k == K - 1 else 0.0)
-            times_columns(Z, k, f, 0, E[k])
+                f[s, 0, j] += (1.0 if k == 0 else 0.0) - (1.0 if k == last else 0.0)
+            times_columns(Z, k, f, _ZERO, E[k])
         for k in range(K - 2, -1, -1):
             if quad.off[k] > 0.0:
                 chain_of_columns(Z, f, E, k, quad.off[k], joined, carried)
-    for r in range(R):
-        for s in range(R):
+        for r in range(R):
             for j in range(w):
-                ring[K, r, s, j] = ring[0, r, s, j] - ring[K - 1, r, s, j]
+                S[r, s, j] = Z[r, 0, j] - Z[r, last, j]
         for j in range(w):
             # A column that is not there at both ends has no ring: its S is as good as zero.
-            ring[K, r, r, j] += 1.0 / (quad.closing * joined[K - 1, j]) if joined[K - 1, j] > 0.0 else 1e300
-    invert_columns(ring[K], cols.work)
+            S[s, s, j] += 1.0 / (quad.closing * joined[last, j]) if joined[last, j] > 0.0 else 1e300
+    invert_columns(S, cols.work)
 
 
 @part
-def close_column_rings(B, ring, f, t):  # type: ignore[no-untyped-def]
+def close_column_rings(B, cols, f, t):  # type: ignore[no-untyped-def]
     """As `close_ring`, with Z and S of each column's own."""
     R, K, w = B.shape[0], B.shape[1], np.uint64(B.shape[2])
+    Z = cols.ring
     for r in range(R):
         for j in range(w):
             f[r, 0, j] = B[r, 0, j] - B[r, K - 1, j]
-    times_columns(t, 0, f, 0, ring[K])
-    for k in range(K):
-        times_columns(f, 0, t, 0, ring[k])
-        for r in range(R):
-            for j in range(w):
-                B[r, k, j] -= f[r, 0, j]
+    times_columns(t, _ZERO, f, _ZERO, cols.ends)
+    for r in range(R):
+        for k in range(K):
+            for s in range(R):
+                for j in range(w):
+                    B[r, k, j] -= Z[s, r, k, j] * t[s, 0, j]
 
 
 @part
@@ -892,12 +903,12 @@ def solve_observed(ev, i, G, C, cols, pulls, quad, at):  # type: ignore[no-untyp
             for r in range(R):
                 for j in range(w):
                     f[r, 0, j] += quad.off[before] * joined[before, j] * B[r, before, j]
-        times_columns(B, k, f, 0, cols.E[k])
+        times_columns(B, k, f, _ZERO, cols.E[k])
     for k in range(K - 2, -1, -1):
         if quad.off[k] > 0.0:
             chain_of_columns(B, f, cols.E, k, quad.off[k], joined, carried)
     if quad.closing > 0.0:
-        close_column_rings(B, cols.ring, f, carried)
+        close_column_rings(B, cols, f, carried)
 
 
 class Wide(NamedTuple):
@@ -912,11 +923,7 @@ class Wide(NamedTuple):
 def update_observed_batch(ev, active, G, observed, C, weights, quad, rounds):  # type: ignore[no-untyped-def]
     """As `update_batch`, from what was observed of each column."""
     R, K, J = ev.B.shape[1:]
-    cols = Columns(
-        np.empty((K, R, R, J)),
-        np.empty((2, J)),
-        np.empty((K + 1 if quad.closing > 0.0 else 0, R, R, J)),
-    )
+    cols = column_scratch(R, K, J, quad)
     f, carried = np.empty((R, 1, J), ev.B.dtype), np.empty((R, 1, J), ev.B.dtype)
     span = Span(np.uint64(0), np.uint64(J), rounds.drawn, f)
     at = Wide(span, carried, observed.joined)
@@ -975,8 +982,7 @@ def summarise_observed_batch(B, active, observed, quad, systems, bands):  # type
 def solve_quadratic_observed(B, F, H, C, half_rho, quad, joined):  # type: ignore[no-untyped-def]
     """As `solve_quadratic`, from what was observed of each column: H is (R (R + 1) / 2, K, J)."""
     R, K, J = B.shape
-    ring = np.empty((K + 1 if quad.closing > 0.0 else 0, R, R, J))
-    cols = Columns(np.empty((K, R, R, J)), np.empty((2, J)), ring)
+    cols = column_scratch(R, K, J, quad)
     f, carried = np.empty((R, 1, J), B.dtype), np.empty((R, 1, J), B.dtype)
     column_inverses(cols, H, C, half_rho, quad, joined)
     if quad.closing > 0.0:
