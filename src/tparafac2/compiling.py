@@ -1,9 +1,19 @@
 """How loops are compiled, and where the result is kept."""
 
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_PATIENCE = 60.0
+"""Seconds after which a process that helps to compile is not waited for any longer."""
 
 
 def kernel(function: Any, options: Mapping[str, Any]) -> Any:
@@ -70,6 +80,87 @@ def _part_compiler() -> Any:
             return super().compile_extra(function)
 
     return PartCompiler
+
+
+class Call(NamedTuple):
+    """A kernel, and arguments of the types that it is to be compiled for."""
+
+    kernel: Any
+    arguments: tuple[Any, ...]
+
+    def compile(self) -> None:
+        """Compile it, or fetch it from disk, without running it."""
+        self.kernel.compile(self._types())
+
+    def is_missing(self) -> bool:
+        """Whether it has to be compiled, and can be kept; where Numba does not say, it has not."""
+        types = self._types()
+        with suppress(AttributeError):
+            kept, target = self.kernel._cache, self.kernel.targetctx.codegen()
+            key = kept._index_key(types, target)
+            return types not in self.kernel.overloads and key not in kept._cache_file._load_index()
+        return False
+
+    def _types(self) -> tuple[Any, ...]:
+        import numba
+
+        type_of: Any = numba.typeof
+        return tuple(type_of(argument) for argument in self.arguments)
+
+
+@contextmanager
+def helped(code: str) -> Iterator[None]:
+    """While another process runs `code`, and until it has ended; that it fails or is not there is no harm."""
+    helper = None
+    if _may_have_help():
+        with suppress(OSError):
+            helper = _launch(code)
+    try:
+        yield
+        if helper is not None:
+            with suppress(subprocess.TimeoutExpired):
+                helper.wait(_PATIENCE)
+    finally:
+        if helper is not None:
+            helper.kill()
+            helper.communicate()
+
+
+def _launch(code: str) -> subprocess.Popen[bytes]:
+    """Start a process that ends with this one, however that comes about: its input is then closed."""
+    optimise = {"PYTHONOPTIMIZE": str(sys.flags.optimize)} if sys.flags.optimize else {}
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", f"from {__name__} import end_with_input; end_with_input(); {code}"],
+        env={**os.environ, **optimise, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def end_with_input() -> None:
+    """End this process as soon as nobody can write to it any longer."""
+
+    def wait() -> None:
+        os.read(0, 1)  # not through `sys.stdin`, whose lock Python would wait for when it ends
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _may_have_help() -> bool:
+    """Not for one of many processes, nor for one processor, nor where Python is part of another program."""
+    alone = multiprocessing.current_process().name == "MainProcess"
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    is_python = Path(sys.executable or "").name.startswith("python") and not hasattr(sys, "frozen")
+    return alone and processors > 1 and is_python
+
+
+@cache
+def tell_of_compilation() -> None:
+    """Say on a terminal why nothing seems to happen."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write("tparafac2 compiles its loops for this computer: some seconds, and only once\n")
 
 
 @cache
