@@ -22,6 +22,9 @@ from tparafac2 import compiling
 # No `nnan`/`ninf`: a start that overflows must be seen as not finite, not optimised away.
 _FAST = {"reassoc", "contract", "arcp", "nsz"}
 _BLOCK = 1024  # columns worked on at a time, so that very wide slices do not fall out of the cache
+_ROTATED = (
+    8  # rank up to which rotations, that begin where the last ones ended, are the fastest to polar factors
+)
 # Typed, because a literal argument makes the compiler specialise the callee once more.
 _ZERO, _ONE, _THREE = np.int64(0), np.int64(1), np.int64(3)
 _NO, _YES = np.bool_(False), np.bool_(True)
@@ -472,44 +475,131 @@ def factorise_grams(M, L, Linv, limit):  # type: ignore[no-untyped-def]
 
 
 @part
-def product(out, X, Y, transposed):  # type: ignore[no-untyped-def]
-    """out_k = X_k Y_k (or X_k Y_k') for small matrices (R, R, K), the loops running over slices."""
+def add_product(out, X, Y, transposed, lower):  # type: ignore[no-untyped-def]
+    """out_k += X_k Y_k (or X_k Y_k') for small matrices (R, R, K), the loops running over slices.
+
+    Y may be known to be a lower triangle. Two terms at a time, so that sums are fetched half as often; where
+    their number is odd, the last one has no partner, which then counts nothing.
+    """
     R, K = X.shape[0], X.shape[2]
     for i in range(R):
         for q in range(R):
-            for k in range(K):
-                out[i, q, k] = 0.0
-            for p in range(R):
+            first = q if lower and not transposed else 0
+            end = q + 1 if lower and transposed else R
+            for p in range(first, end, 2):
+                n = p + 1 if p + 1 < end else p
+                there = 1.0 if p + 1 < end else 0.0
                 if transposed:
                     for k in range(K):
-                        out[i, q, k] += X[i, p, k] * Y[q, p, k]
+                        out[i, q, k] += X[i, p, k] * Y[q, p, k] + there * X[i, n, k] * Y[q, n, k]
                 else:
                     for k in range(K):
-                        out[i, q, k] += X[i, p, k] * Y[p, q, k]
+                        out[i, q, k] += X[i, p, k] * Y[p, q, k] + there * X[i, n, k] * Y[n, q, k]
 
 
 @part
-def small_polars(sw, Delta):  # type: ignore[no-untyped-def]
-    """sw.N_k = polar(L_k' Delta'); directions without length stay zero. sw.V is a warm start, kept."""
-    L, N, V, Q, work = sw.L, sw.N, sw.V, sw.Q, sw.work
+def turned_factors(out, L, Delta):  # type: ignore[no-untyped-def]
+    """out_k = L_k' Delta' for lower triangles L_k."""
     R, K = L.shape[0], L.shape[2]
     for i in range(R):
         for q in range(R):
             for k in range(K):
-                Q[i, q, k] = 0.0
+                out[i, q, k] = 0.0
             for m in range(i, R):
                 for k in range(K):
-                    Q[i, q, k] += L[m, i, k] * Delta[q, m]
-    product(N, Q, V, _NO)
+                    out[i, q, k] += L[m, i, k] * Delta[q, m]
+
+
+@part
+def add_squares(out, row, X, p):  # type: ignore[no-untyped-def]
+    """out[row] = the squared lengths of column p of all X_k."""
+    R, K = X.shape[0], X.shape[2]
+    for k in range(K):
+        out[row, k] = 0.0
+    for i in range(R):
+        for k in range(K):
+            out[row, k] += X[i, p, k] * X[i, p, k]
+
+
+@part
+def halley_step(sw, a, b, c):  # type: ignore[no-untyped-def]
+    """X_k = sw.N_k becomes X (a + b X'X) (1 + c X'X)^-1; gives how far X'X was from one, at most."""
+    X, M, work = sw.N, sw.M, sw.work
+    R, K = X.shape[0], X.shape[2]
+    worst, rest = 0.0, b / c
+    for p in range(R):
+        for q in range(p, R):
+            for k in range(K):
+                work[0, k] = 0.0
+            for i in range(R):
+                for k in range(K):
+                    work[0, k] += X[i, p, k] * X[i, q, k]
+            one = 1.0 if p == q else 0.0
+            for k in range(K):
+                worst = max(worst, abs(work[0, k] - one))
+                M[k, p, q] = (one + c * work[0, k]) / (a - rest)
+    factorise_grams(M, sw.V, sw.Q, 0.0)
+    clear(sw.V)
+    add_product(sw.V, X, sw.Q, _YES, _YES)
+    for i in range(R):
+        for q in range(R):
+            for k in range(K):
+                X[i, q, k] *= rest
+    add_product(X, sw.V, sw.Q, _NO, _YES)
+    return worst
+
+
+@part
+def halley_polars(sw, Delta):  # type: ignore[no-untyped-def]
+    """sw.N_k = polar(L_k' Delta') by Halley's iteration; False where it does not get there soon.
+
+    Its weights are those that are best for singular values above `least` (of the largest, or more than
+    that), and the error is cubed by every step in the end.
+    """
+    X, work = sw.N, sw.work
+    R, K = X.shape[0], X.shape[2]
+    turned_factors(X, sw.L, Delta)
+    for k in range(K):
+        work[1, k] = 0.0
+    for p in range(R):
+        add_squares(work, 0, X, p)
+        for k in range(K):
+            if work[0, k] == 0.0:  # a component is not there: no step would change that
+                return False
+            work[1, k] += work[0, k]
+    for k in range(K):
+        work[1, k] = 1.0 / np.sqrt(work[1, k] + 1e-300)
+    for i in range(R):
+        for q in range(R):
+            for k in range(K):
+                X[i, q, k] *= work[1, k]
+    least = 0.02
+    for _step in range(10):
+        square = least * least
+        d = np.cbrt(4.0 * (1.0 - square)) / np.cbrt(square * square)
+        root = np.sqrt(1.0 + d)
+        a = root + 0.5 * np.sqrt(8.0 - 4.0 * d + 8.0 * (2.0 - square) / (square * root))
+        b = 0.25 * (a - 1.0) * (a - 1.0)
+        c = a + b - 1.0
+        least = min(1.0, least * (a + b * square) / (1.0 + c * square))
+        if halley_step(sw, a, b, c) < 1e-5:
+            return True
+    return False
+
+
+@part
+def jacobi_polars(sw, Delta):  # type: ignore[no-untyped-def]
+    """sw.N_k = polar(L_k' Delta'); directions without length stay zero. sw.V is a warm start, kept."""
+    L, N, V, Q, work = sw.L, sw.N, sw.V, sw.Q, sw.work
+    R, K = L.shape[0], L.shape[2]
+    turned_factors(Q, L, Delta)
+    clear(N)
+    add_product(N, Q, V, _NO, _NO)
     orthogonalise_columns(N, V, work)
     for k in range(K):
         work[R, k] = 0.0
     for p in range(R):
-        for k in range(K):
-            work[p, k] = 0.0
-        for i in range(R):
-            for k in range(K):
-                work[p, k] += N[i, p, k] * N[i, p, k]
+        add_squares(work, p, N, p)
         for k in range(K):
             work[R, k] = max(work[R, k], work[p, k])
     for p in range(R):
@@ -519,7 +609,28 @@ def small_polars(sw, Delta):  # type: ignore[no-untyped-def]
         for i in range(R):
             for k in range(K):
                 Q[i, p, k] = N[i, p, k] * work[p, k]
-    product(N, Q, V, _YES)
+    clear(N)
+    add_product(N, Q, V, _YES, _NO)
+
+
+@part
+def to_identity(V):  # type: ignore[no-untyped-def]
+    """V_k = I for all slices."""
+    for r in range(V.shape[0]):
+        for s in range(V.shape[1]):
+            for k in range(V.shape[2]):
+                V[r, s, k] = 1.0 if r == s else 0.0
+
+
+@part
+def small_polars(sw, Delta):  # type: ignore[no-untyped-def]
+    """sw.N_k = polar(L_k' Delta'), by rotations where these are few or lengths may vanish."""
+    many = sw.N.shape[0] > _ROTATED
+    if many and halley_polars(sw, Delta):
+        return
+    if many:
+        to_identity(sw.V)
+    jacobi_polars(sw, Delta)
 
 
 class Sweep(NamedTuple):
@@ -595,10 +706,7 @@ def update_batch(ev, active, G, N, C, weights, quad, rounds):  # type: ignore[no
     sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
     for p in range(active.shape[0]):
         i = active[p]
-        for k in range(K):
-            for r in range(R):
-                for s in range(R):
-                    sw.V[r, s, k] = 1.0 if r == s else 0.0
+        to_identity(sw.V)
         pulls = weights.pulls[p]
         slice_inverses(E, N[p], C[p], weights.system[p], quad)
         if quad.closing > 0.0:
@@ -931,10 +1039,7 @@ def update_observed_batch(ev, active, G, observed, C, weights, quad, rounds):  #
     sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
     for p in range(active.shape[0]):
         i = active[p]
-        for k in range(K):
-            for r in range(R):
-                for s in range(R):
-                    sw.V[r, s, k] = 1.0 if r == s else 0.0
+        to_identity(sw.V)
         pulls = weights.pulls[p]
         column_inverses(cols, observed.H[p], C[p], weights.system[p], quad, observed.joined)
         if quad.closing > 0.0:
