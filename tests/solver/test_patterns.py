@@ -30,6 +30,8 @@ INNER = 3
 PRECISIONS = pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-9), ("float32", 1e-4)])
 # Odd ranks and widths, because loops are unrolled; 700 columns, because they are cut into blocks.
 SHAPES = [(1, 1, 1), (1, 4, 3), (2, 3, 5), (3, 5, 40), (4, 2, 9), (5, 3, 33), (6, 4, 700), (7, 6, 700)]
+# Polar factors of many components are found in another way.
+MANY = [(9, 3, 40), (12, 5, 33)]
 
 
 def problem_for(terms, R, K, J, dtype="float64"):
@@ -91,7 +93,7 @@ def stay(p, R):
 
 @PRECISIONS
 @pytest.mark.parametrize("strength", [0.0, 2.0])
-@pytest.mark.parametrize(("R", "K", "J"), SHAPES)
+@pytest.mark.parametrize(("R", "K", "J"), SHAPES + MANY)
 def test_fused_update_is_plain_admm(R, K, J, strength, dtype, rtol):
     terms = [Parafac2(), TemporalSmoothness(strength)]
     problem = problem_for(terms, R, K, J, dtype)
@@ -250,14 +252,14 @@ def careful_sweeps(monkeypatch):
     return calls
 
 
-def nearly_collinear(rng, difference):
+def nearly_collinear(rng, difference, R=3, J=8):
     """Two starts; in the first, components 0 and 1 differ by `difference` in every slice."""
-    B, G, N, C = draw(rng, 2, 3, 4, 8)
+    B, G, N, C = draw(rng, 2, R, 4, J)
     for array in (B, G, C):
         array[0, 1] = array[0, 0]
-    B[0, 1] += difference * rng.standard_normal((4, 8))
-    G[0, 1] += difference * rng.standard_normal((4, 8))
-    N[0] = np.ones((3, 3)) + 3.0 * np.diag([0.0, 0.0, 1.0]) + difference * np.diag([1.0, 1.0, 0.0])
+    B[0, 1] += difference * rng.standard_normal((4, J))
+    G[0, 1] += difference * rng.standard_normal((4, J))
+    N[0] = np.ones((R, R)) + np.diag([difference, difference] + [3.0] * (R - 2))
     return B, G, N, C
 
 
@@ -274,6 +276,22 @@ def test_nearly_collinear_patterns_are_swept_with_care(difference, careful_sweep
         plain = Plain(B[i], problem)
         plain.update(G[i], N[i], C[i], rho[i])
         compare(block, plain, i, 1e-13 / difference)
+
+
+def test_two_of_many_components_may_be_alike(careful_sweeps):
+    """Not enough for singular values, but Halley's iteration would take too many steps."""
+    R, J, difference = 10, 30, 1e-3
+    problem = problem_for([Parafac2()], R, 4, J)
+    B, G, N, C = nearly_collinear(np.random.default_rng(3), difference, R, J)
+    block = pattern_block(B.copy(), problem, replace(Settings(), inner=INNER))
+    block.update(Given(np.arange(2), G, N, C, np.ones(2)))
+    assert not careful_sweeps
+    block.carry(np.arange(2), *stay(2, R))
+    rho = slice_weights(slice_traces(N, C), N.shape[1], np.ones(2), 0.01)
+    for i in range(2):
+        plain = Plain(B[i], problem)
+        plain.update(G[i], N[i], C[i], rho[i])
+        compare(block, plain, i, 1e-8)
 
 
 def test_ordinary_patterns_need_no_care(careful_sweeps):
@@ -322,15 +340,16 @@ def test_two_equal_columns_in_one_slice_only():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_component_that_is_zero_stays_zero(dtype, careful_sweeps):
-    problem = problem_for([Parafac2(), TemporalSmoothness(1.0)], 3, 4, 8, dtype)
-    B, G, N, C = draw(np.random.default_rng(1), 1, 3, 4, 8, dtype)
+@pytest.mark.parametrize(("R", "J"), [(3, 8), (10, 30)])
+def test_a_component_that_is_zero_stays_zero(R, J, dtype, careful_sweeps):
+    problem = problem_for([Parafac2(), TemporalSmoothness(1.0)], R, 4, J, dtype)
+    B, G, N, C = draw(np.random.default_rng(1), 1, R, 4, J, dtype)
     for array in (B, G, C):
         array[:, 1] = 0.0
     N[0, 1, :] = N[0, :, 1] = 0.0
     block, plain = pattern_block(B.copy(), problem, replace(Settings(), inner=INNER)), Plain(B[0], problem)
     block.update(Given(np.arange(1), G, N, C, np.ones(1)))
-    block.carry(np.arange(1), *stay(1, 3))
+    block.carry(np.arange(1), *stay(1, R))
     assert not careful_sweeps
     for array in (block.B, block.arrays.S, block.arrays.Y):
         assert not array[0, 1].any()

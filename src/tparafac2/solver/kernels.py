@@ -22,6 +22,9 @@ from tparafac2 import compiling
 # No `nnan`/`ninf`: a start that overflows must be seen as not finite, not optimised away.
 _FAST = {"reassoc", "contract", "arcp", "nsz"}
 _BLOCK = 1024  # columns worked on at a time, so that very wide slices do not fall out of the cache
+_ROTATED = (
+    8  # rank up to which rotations, that begin where the last ones ended, are the fastest to polar factors
+)
 # Typed, because a literal argument makes the compiler specialise the callee once more.
 _ZERO, _ONE, _THREE = np.int64(0), np.int64(1), np.int64(3)
 _NO, _YES = np.bool_(False), np.bool_(True)
@@ -476,44 +479,131 @@ def factorise_grams(M, L, Linv, limit):  # type: ignore[no-untyped-def]
 
 
 @part
-def product(out, X, Y, transposed):  # type: ignore[no-untyped-def]
-    """out_k = X_k Y_k (or X_k Y_k') for small matrices (R, R, K), the loops running over slices."""
+def add_product(out, X, Y, transposed, lower):  # type: ignore[no-untyped-def]
+    """out_k += X_k Y_k (or X_k Y_k') for small matrices (R, R, K), the loops running over slices.
+
+    Y may be known to be a lower triangle. Two terms at a time, so that sums are fetched half as often; where
+    their number is odd, the last one has no partner, which then counts nothing.
+    """
     R, K = X.shape[0], X.shape[2]
     for i in range(R):
         for q in range(R):
-            for k in range(K):
-                out[i, q, k] = 0.0
-            for p in range(R):
+            first = q if lower and not transposed else 0
+            end = q + 1 if lower and transposed else R
+            for p in range(first, end, 2):
+                n = p + 1 if p + 1 < end else p
+                there = 1.0 if p + 1 < end else 0.0
                 if transposed:
                     for k in range(K):
-                        out[i, q, k] += X[i, p, k] * Y[q, p, k]
+                        out[i, q, k] += X[i, p, k] * Y[q, p, k] + there * X[i, n, k] * Y[q, n, k]
                 else:
                     for k in range(K):
-                        out[i, q, k] += X[i, p, k] * Y[p, q, k]
+                        out[i, q, k] += X[i, p, k] * Y[p, q, k] + there * X[i, n, k] * Y[n, q, k]
 
 
 @part
-def small_polars(sw, Delta):  # type: ignore[no-untyped-def]
-    """sw.N_k = polar(L_k' Delta'); directions without length stay zero. sw.V is a warm start, kept."""
-    L, N, V, Q, work = sw.L, sw.N, sw.V, sw.Q, sw.work
+def turned_factors(out, L, Delta):  # type: ignore[no-untyped-def]
+    """out_k = L_k' Delta' for lower triangles L_k."""
     R, K = L.shape[0], L.shape[2]
     for i in range(R):
         for q in range(R):
             for k in range(K):
-                Q[i, q, k] = 0.0
+                out[i, q, k] = 0.0
             for m in range(i, R):
                 for k in range(K):
-                    Q[i, q, k] += L[m, i, k] * Delta[q, m]
-    product(N, Q, V, _NO)
+                    out[i, q, k] += L[m, i, k] * Delta[q, m]
+
+
+@part
+def add_squares(out, row, X, p):  # type: ignore[no-untyped-def]
+    """out[row] = the squared lengths of column p of all X_k."""
+    R, K = X.shape[0], X.shape[2]
+    for k in range(K):
+        out[row, k] = 0.0
+    for i in range(R):
+        for k in range(K):
+            out[row, k] += X[i, p, k] * X[i, p, k]
+
+
+@part
+def halley_step(sw, a, b, c):  # type: ignore[no-untyped-def]
+    """X_k = sw.N_k becomes X (a + b X'X) (1 + c X'X)^-1; gives how far X'X was from one, at most."""
+    X, M, work = sw.N, sw.M, sw.work
+    R, K = X.shape[0], X.shape[2]
+    worst, rest = 0.0, b / c
+    for p in range(R):
+        for q in range(p, R):
+            for k in range(K):
+                work[0, k] = 0.0
+            for i in range(R):
+                for k in range(K):
+                    work[0, k] += X[i, p, k] * X[i, q, k]
+            one = 1.0 if p == q else 0.0
+            for k in range(K):
+                worst = max(worst, abs(work[0, k] - one))
+                M[k, p, q] = (one + c * work[0, k]) / (a - rest)
+    factorise_grams(M, sw.V, sw.Q, 0.0)
+    clear(sw.V)
+    add_product(sw.V, X, sw.Q, _YES, _YES)
+    for i in range(R):
+        for q in range(R):
+            for k in range(K):
+                X[i, q, k] *= rest
+    add_product(X, sw.V, sw.Q, _NO, _YES)
+    return worst
+
+
+@part
+def halley_polars(sw, Delta):  # type: ignore[no-untyped-def]
+    """sw.N_k = polar(L_k' Delta') by Halley's iteration; False where it does not get there soon.
+
+    Its weights are those that are best for singular values above `least` (of the largest, or more than
+    that), and the error is cubed by every step in the end.
+    """
+    X, work = sw.N, sw.work
+    R, K = X.shape[0], X.shape[2]
+    turned_factors(X, sw.L, Delta)
+    for k in range(K):
+        work[1, k] = 0.0
+    for p in range(R):
+        add_squares(work, 0, X, p)
+        for k in range(K):
+            if work[0, k] == 0.0:  # a component is not there: no step would change that
+                return False
+            work[1, k] += work[0, k]
+    for k in range(K):
+        work[1, k] = 1.0 / np.sqrt(work[1, k] + 1e-300)
+    for i in range(R):
+        for q in range(R):
+            for k in range(K):
+                X[i, q, k] *= work[1, k]
+    least = 0.02
+    for _step in range(10):
+        square = least * least
+        d = np.cbrt(4.0 * (1.0 - square)) / np.cbrt(square * square)
+        root = np.sqrt(1.0 + d)
+        a = root + 0.5 * np.sqrt(8.0 - 4.0 * d + 8.0 * (2.0 - square) / (square * root))
+        b = 0.25 * (a - 1.0) * (a - 1.0)
+        c = a + b - 1.0
+        least = min(1.0, least * (a + b * square) / (1.0 + c * square))
+        if halley_step(sw, a, b, c) < 1e-5:
+            return True
+    return False
+
+
+@part
+def jacobi_polars(sw, Delta):  # type: ignore[no-untyped-def]
+    """sw.N_k = polar(L_k' Delta'); directions without length stay zero. sw.V is a warm start, kept."""
+    L, N, V, Q, work = sw.L, sw.N, sw.V, sw.Q, sw.work
+    R, K = L.shape[0], L.shape[2]
+    turned_factors(Q, L, Delta)
+    clear(N)
+    add_product(N, Q, V, _NO, _NO)
     orthogonalise_columns(N, V, work)
     for k in range(K):
         work[R, k] = 0.0
     for p in range(R):
-        for k in range(K):
-            work[p, k] = 0.0
-        for i in range(R):
-            for k in range(K):
-                work[p, k] += N[i, p, k] * N[i, p, k]
+        add_squares(work, p, N, p)
         for k in range(K):
             work[R, k] = max(work[R, k], work[p, k])
     for p in range(R):
@@ -523,7 +613,28 @@ def small_polars(sw, Delta):  # type: ignore[no-untyped-def]
         for i in range(R):
             for k in range(K):
                 Q[i, p, k] = N[i, p, k] * work[p, k]
-    product(N, Q, V, _YES)
+    clear(N)
+    add_product(N, Q, V, _YES, _NO)
+
+
+@part
+def to_identity(V):  # type: ignore[no-untyped-def]
+    """V_k = I for all slices."""
+    for r in range(V.shape[0]):
+        for s in range(V.shape[1]):
+            for k in range(V.shape[2]):
+                V[r, s, k] = 1.0 if r == s else 0.0
+
+
+@part
+def small_polars(sw, Delta):  # type: ignore[no-untyped-def]
+    """sw.N_k = polar(L_k' Delta'), by rotations where these are few or lengths may vanish."""
+    many = sw.N.shape[0] > _ROTATED
+    if many and halley_polars(sw, Delta):
+        return
+    if many:
+        to_identity(sw.V)
+    jacobi_polars(sw, Delta)
 
 
 class Sweep(NamedTuple):
@@ -599,10 +710,7 @@ def update_batch(ev, active, G, N, C, weights, quad, rounds):  # type: ignore[no
     sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
     for p in range(active.shape[0]):
         i = active[p]
-        for k in range(K):
-            for r in range(R):
-                for s in range(R):
-                    sw.V[r, s, k] = 1.0 if r == s else 0.0
+        to_identity(sw.V)
         pulls = weights.pulls[p]
         slice_inverses(E, N[p], C[p], weights.system[p], quad)
         if quad.closing > 0.0:
@@ -759,7 +867,15 @@ class Columns(NamedTuple):
 
     E: Array  # (K, R, R, J)
     work: Array  # (2, J)
-    ring: Array  # (K + 1, R, R, J), or empty: as Z and S of `Ring`, one for each column
+    ring: Array  # (R, R, K, J), or empty: as Z of `Ring`, its columns first, for each column of the data
+    ends: Array  # (R, R, J)  as S of `Ring`
+
+
+@part
+def column_scratch(R, K, J, quad):  # type: ignore[no-untyped-def]
+    """Room for the systems of all columns; for rings only where there are some."""
+    ring = np.empty((R, R, K if quad.closing > 0.0 else 0, J))
+    return Columns(np.empty((K, R, R, J)), np.empty((2, J)), ring, np.empty((R, R, J)))
 
 
 @part
@@ -836,7 +952,7 @@ def chain_of_columns(B, f, E, k, off, joined, carried):  # type: ignore[no-untyp
     for r in range(R):
         for j in range(w):
             f[r, 0, j] = off * joined[k, j] * B[r, k + 1, j]
-    times_columns(carried, 0, f, 0, E[k])
+    times_columns(carried, _ZERO, f, _ZERO, E[k])
     for r in range(R):
         for j in range(w):
             B[r, k, j] += carried[r, 0, j]
@@ -844,44 +960,47 @@ def chain_of_columns(B, f, E, k, off, joined, carried):  # type: ignore[no-untyp
 
 @part
 def prepare_column_rings(cols, quad, joined, f, carried):  # type: ignore[no-untyped-def]
-    """As `prepare_ring` for each column: Z in ring[:K] (not transposed), S in ring[K]."""
-    E, ring = cols.E, cols.ring
+    """As `prepare_ring` for each column."""
+    E, S = cols.E, cols.ends
     K, R, w = E.shape[0], E.shape[1], np.uint64(E.shape[3])
+    last = K - 1
     for s in range(R):
-        Z = ring[:K, :, s].transpose((1, 0, 2))  # (R, K, J): answers to W's column s
+        Z = cols.ring[s]  # (R, K, J): answers to W's column s
         for k in range(K):
+            before = max(k - 1, 0)
+            coupling = quad.off[before] if k > 0 else 0.0
             for r in range(R):
                 for j in range(w):
-                    f[r, 0, j] = quad.off[k - 1] * joined[k - 1, j] * Z[r, k - 1, j] if k > 0 else 0.0
+                    f[r, 0, j] = coupling * joined[before, j] * Z[r, before, j] if k > 0 else 0.0
             for j in range(w):
-                f[s, 0, j] += (1.0 if k == 0 else 0.0) - (1.0 if k == K - 1 else 0.0)
-            times_columns(Z, k, f, 0, E[k])
+                f[s, 0, j] += (1.0 if k == 0 else 0.0) - (1.0 if k == last else 0.0)
+            times_columns(Z, k, f, _ZERO, E[k])
         for k in range(K - 2, -1, -1):
             if quad.off[k] > 0.0:
                 chain_of_columns(Z, f, E, k, quad.off[k], joined, carried)
-    for r in range(R):
-        for s in range(R):
+        for r in range(R):
             for j in range(w):
-                ring[K, r, s, j] = ring[0, r, s, j] - ring[K - 1, r, s, j]
+                S[r, s, j] = Z[r, 0, j] - Z[r, last, j]
         for j in range(w):
             # A column that is not there at both ends has no ring: its S is as good as zero.
-            ring[K, r, r, j] += 1.0 / (quad.closing * joined[K - 1, j]) if joined[K - 1, j] > 0.0 else 1e300
-    invert_columns(ring[K], cols.work)
+            S[s, s, j] += 1.0 / (quad.closing * joined[last, j]) if joined[last, j] > 0.0 else 1e300
+    invert_columns(S, cols.work)
 
 
 @part
-def close_column_rings(B, ring, f, t):  # type: ignore[no-untyped-def]
+def close_column_rings(B, cols, f, t):  # type: ignore[no-untyped-def]
     """As `close_ring`, with Z and S of each column's own."""
     R, K, w = B.shape[0], B.shape[1], np.uint64(B.shape[2])
+    Z = cols.ring
     for r in range(R):
         for j in range(w):
             f[r, 0, j] = B[r, 0, j] - B[r, K - 1, j]
-    times_columns(t, 0, f, 0, ring[K])
-    for k in range(K):
-        times_columns(f, 0, t, 0, ring[k])
-        for r in range(R):
-            for j in range(w):
-                B[r, k, j] -= f[r, 0, j]
+    times_columns(t, _ZERO, f, _ZERO, cols.ends)
+    for r in range(R):
+        for k in range(K):
+            for s in range(R):
+                for j in range(w):
+                    B[r, k, j] -= Z[s, r, k, j] * t[s, 0, j]
 
 
 @part
@@ -896,12 +1015,12 @@ def solve_observed(ev, i, G, C, cols, pulls, quad, at):  # type: ignore[no-untyp
             for r in range(R):
                 for j in range(w):
                     f[r, 0, j] += quad.off[before] * joined[before, j] * B[r, before, j]
-        times_columns(B, k, f, 0, cols.E[k])
+        times_columns(B, k, f, _ZERO, cols.E[k])
     for k in range(K - 2, -1, -1):
         if quad.off[k] > 0.0:
             chain_of_columns(B, f, cols.E, k, quad.off[k], joined, carried)
     if quad.closing > 0.0:
-        close_column_rings(B, cols.ring, f, carried)
+        close_column_rings(B, cols, f, carried)
 
 
 class Wide(NamedTuple):
@@ -916,11 +1035,7 @@ class Wide(NamedTuple):
 def update_observed_batch(ev, active, G, observed, C, weights, quad, rounds):  # type: ignore[no-untyped-def]
     """As `update_batch`, from what was observed of each column."""
     R, K, J = ev.B.shape[1:]
-    cols = Columns(
-        np.empty((K, R, R, J)),
-        np.empty((2, J)),
-        np.empty((K + 1 if quad.closing > 0.0 else 0, R, R, J)),
-    )
+    cols = column_scratch(R, K, J, quad)
     f, carried = np.empty((R, 1, J), ev.B.dtype), np.empty((R, 1, J), ev.B.dtype)
     span = Span(np.uint64(0), np.uint64(J), rounds.drawn, f)
     at = Wide(span, carried, observed.joined)
@@ -928,10 +1043,7 @@ def update_observed_batch(ev, active, G, observed, C, weights, quad, rounds):  #
     sw = Sweep(np.zeros((K, R, R)), small[0], small[1], small[2], small[3], small[4], np.empty((R + 3, K)))
     for p in range(active.shape[0]):
         i = active[p]
-        for k in range(K):
-            for r in range(R):
-                for s in range(R):
-                    sw.V[r, s, k] = 1.0 if r == s else 0.0
+        to_identity(sw.V)
         pulls = weights.pulls[p]
         column_inverses(cols, observed.H[p], C[p], weights.system[p], quad, observed.joined)
         if quad.closing > 0.0:
@@ -979,8 +1091,7 @@ def summarise_observed_batch(B, active, observed, quad, systems, bands):  # type
 def solve_quadratic_observed(B, F, H, C, half_rho, quad, joined):  # type: ignore[no-untyped-def]
     """As `solve_quadratic`, from what was observed of each column: H is (R (R + 1) / 2, K, J)."""
     R, K, J = B.shape
-    ring = np.empty((K + 1 if quad.closing > 0.0 else 0, R, R, J))
-    cols = Columns(np.empty((K, R, R, J)), np.empty((2, J)), ring)
+    cols = column_scratch(R, K, J, quad)
     f, carried = np.empty((R, 1, J), B.dtype), np.empty((R, 1, J), B.dtype)
     column_inverses(cols, H, C, half_rho, quad, joined)
     if quad.closing > 0.0:

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray
+from tparafac2.data import FloatArray, PartlyObserved
 from tparafac2.penalties import proximal
-from tparafac2.solver import kernels
+from tparafac2.solver import first_use, kernels
 from tparafac2.solver.kernels import UNSWEPT, Before, Drawn, Evolving, Observed, Rounds, Weights
 from tparafac2.solver.problem import Problem
 from tparafac2.solver.rows import LEAST_WEIGHT, Indices
@@ -78,6 +78,8 @@ class FusedPatterns(PatternBlock):
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
         n, R, K, _ = B.shape
+        observed = problem.coupled is not None or isinstance(problem.data, PartlyObserved)
+        first_use.compile_missing(B.dtype.name, observed)
         self.B = B
         self.problem, terms = problem, problem.b
         self.floor = settings.weight_floor

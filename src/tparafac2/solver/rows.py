@@ -56,7 +56,8 @@ class RowBlock:
                 self._admm(int(i), H[p], F[p].T)
         else:
             x = self.values[active]
-            solve_block(H, F, x, self.terms.ridge, self.lift, self.clip)
+            # In double precision always: the kernel is compiled anew for every other.
+            solve_block(H, np.asarray(F, np.float64), x, self.terms.ridge, self.lift, self.clip)
             self.values[active] = x
 
     def gaps(self, active: Indices) -> FloatArray:
