@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray, PartlyObserved
+from tparafac2.data import FloatArray, PartlyObserved, is_seen_by_slice
 from tparafac2.penalties import proximal
 from tparafac2.solver import first_use, kernels
 from tparafac2.solver.kernels import UNSWEPT, Before, Drawn, Evolving, Observed, Rounds, Weights
@@ -78,7 +78,8 @@ class FusedPatterns(PatternBlock):
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
         n, R, K, _ = B.shape
-        observed = problem.coupled is not None or isinstance(problem.data, PartlyObserved)
+        own_systems = isinstance(problem.data, PartlyObserved) and not is_seen_by_slice(problem.data)
+        observed = problem.coupled is not None or own_systems
         first_use.compile_missing(B.dtype.name, observed)
         self.B = B
         self.problem, terms = problem, problem.b
