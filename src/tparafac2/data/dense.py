@@ -11,10 +11,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.exact_sums import frobenius_norm
 from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
+from tparafac2.data.teamwork import in_pieces
 
 # Tiles of 2 MB in float64: they stay in cache while all starts use them, and are far below 64 MB.
 _TILE_ENTRIES = 2**18
 _TILE_WIDTH = 2**14
+# Pieces that threads can share, of data of 8 MB or more in float64.
+_PIECES = 8
+_SHARED_ENTRIES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +126,16 @@ class DenseData:
         require_tail("At", At, self.values.shape[:1])
         n, R, I = At.shape
         out = output_array(out, (n, R, *self.values.shape[1:]), self.dtype)
-        left = At.astype(self.dtype, copy=False).reshape(n * R, I)
-        np.matmul(left, self._rows_by_rest, out=out.reshape(n * R, -1))
+        left, held, flat = (
+            At.astype(self.dtype, copy=False).reshape(n * R, I),
+            self._rows_by_rest,
+            out.reshape(n * R, -1),
+        )
+
+        def some_columns(piece: slice) -> None:
+            np.matmul(left, held[:, piece], out=flat[:, piece])
+
+        in_pieces(some_columns, held.shape[1], _piece(held.shape[1], held.size))
         return out
 
     def accumulate(
@@ -133,8 +145,16 @@ class DenseData:
         require_tail("W", W, self.values.shape[1:])
         n, R = W.shape[:2]
         out = output_array(out, (n, R, self.values.shape[0]), self.dtype)
-        left = W.astype(self.dtype, copy=False).reshape(n * R, -1)
-        np.matmul(left, self._rows_by_rest.T, out=out.reshape(n * R, -1))
+        left, held, flat = (
+            W.astype(self.dtype, copy=False).reshape(n * R, -1),
+            self._rows_by_rest,
+            out.reshape(n * R, -1),
+        )
+
+        def some_rows(piece: slice) -> None:
+            np.matmul(left, held[piece].T, out=flat[:, piece])
+
+        in_pieces(some_rows, len(held), _piece(len(held), held.size))
         return out
 
     def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
@@ -158,6 +178,11 @@ class DenseData:
     @property
     def _rows_by_rest(self) -> FloatArray:
         return self.values.reshape(self.values.shape[0], -1)
+
+
+def _piece(length: int, entries: int) -> int:
+    """How much of a side makes a piece: all of it where the data are too small for threads."""
+    return -(-length // _PIECES) if entries >= _SHARED_ENTRIES else length
 
 
 def _tiles(height: int, width: int) -> Iterator[tuple[slice, slice]]:

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from tparafac2 import __version__
 from tparafac2.data import (
@@ -25,6 +26,7 @@ from tparafac2.data import (
     require_memory,
     row_weights,
     sketch,
+    teamwork,
     unseen_columns,
 )
 from tparafac2.errors import InvalidValue
@@ -43,6 +45,7 @@ from tparafac2.starts import (
     choose,
     fit_size,
     in_units,
+    is_helper,
     mixed_start,
     prepare,
     read_factors,
@@ -296,7 +299,9 @@ def _sketch(data: SliceData, terms: Terms, plan: FitPlan) -> Sketch | None:
     """A sketch for the starts, where rows may be mixed and starts are run until nothing changes any more."""
     plain = is_complete(data) and row_weights(data) is None and _compressible(terms)["rows"]
     wanted = plan.compress and plan.algorithm == "fast" and plan.tol > 0
-    return sketch(data, plan.rank) if plain and wanted else None
+    # As many threads as for the starts, and none of their own for the products: rounding depends on these.
+    with threadpool_limits(limits=1), teamwork(1 if is_helper() else count_jobs(plan.n_jobs)):
+        return sketch(data, plan.rank) if plain and wanted else None
 
 
 @dataclass(frozen=True)

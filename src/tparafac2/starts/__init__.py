@@ -13,5 +13,5 @@ from tparafac2.starts.begin import (
     uniform_start,
 )
 from tparafac2.starts.choice import Choice, choose, likeness_of, ranked
-from tparafac2.starts.processes import Interrupt, flag_file, helping, in_processes, no_orphans
+from tparafac2.starts.processes import Interrupt, flag_file, helping, in_processes, is_helper, no_orphans
 from tparafac2.starts.progress import Progress, one_of_several

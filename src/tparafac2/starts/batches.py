@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from tparafac2.data import teamwork
 from tparafac2.solver import Entry, Problem, Run, Settings, Start, solve
 from tparafac2.starts.processes import Interrupt, is_helper
 from tparafac2.starts.progress import Progress
@@ -72,7 +73,8 @@ def run_starts(
     progress.expect([part.stop - part.start for part in parts], settings, threads)
     # One level of parallelism: threads of the products inside threads of the starts only get in the way.
     with Interrupt() as interrupt, threadpool_limits(limits=1):
-        crew = Crew(problem, starts, settings, interrupt, progress)
+        hands = 1 if is_helper() else max(1, n_jobs // max(1, len(parts)))
+        crew = Crew(problem, starts, settings, interrupt, progress, hands)
         return [run for runs in crew.all_of(parts, threads) for run in runs]
 
 
@@ -86,8 +88,10 @@ class Crew:
         settings: Settings,
         interrupt: Interrupt,
         progress: Progress,
+        hands: int,
     ) -> None:
         self.problem, self.starts, self.settings = problem, starts, settings
+        self.hands = hands  # threads that share the products of one batch, where there are fewer batches
         self.interrupt, self.progress = interrupt, progress
         self.given_up = False
         self.one_at_a_time = threading.Lock()
@@ -110,7 +114,8 @@ class Crew:
         """One batch, from its starts to their ends; the first one always has something to give back."""
         if self.given_up or (number > 0 and self.interrupt.requested):
             return []
-        runs = solve(self.problem, self.starts[part], self.settings, partial(self._watch, number))
+        with teamwork(self.hands):
+            runs = solve(self.problem, self.starts[part], self.settings, partial(self._watch, number))
         with self.one_at_a_time:
             self.progress.batch_done(number)
         return runs
