@@ -213,7 +213,7 @@ def test_a_folder_in_the_way_is_told_before_any_work(table, tmp_path):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("fit", "-1 for one per core. What comes out does not depend on it"),
+        ("fit", "-1 for all of them. What comes out does not depend on it"),
         ("compare", "Models that are fitted at once"),
     ],
 )

@@ -87,7 +87,7 @@ def test_clone_takes_generators_and_given_factors(small_data):
 
 def test_repr_shows_what_differs_from_the_default():
     assert repr(tp.TParafac2(3)) == "TParafac2(rank=3)"
-    assert repr(tp.TParafac2(3, smoothness=0.01, n_jobs=1)) == "TParafac2(rank=3, smoothness=0.01)"
+    assert repr(tp.TParafac2(3, smoothness=0.01, n_jobs=-1)) == "TParafac2(rank=3, smoothness=0.01)"
     assert repr(tp.CP(2, tol=1e-8)) == "CP(rank=2)"
     assert repr(tp.Parafac2(2, penalties_b=[Ridge(1.0)])) == (
         "Parafac2(rank=2, penalties_b=[Ridge(strength=1.0)])"

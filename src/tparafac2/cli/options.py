@@ -213,12 +213,8 @@ class Fitting:
     max_iter: Annotated[int, FITTING(help="Iterations at most.")] = 2000
     seed: Annotated[int, FITTING(help="Seed of the starts.")] = 0
     jobs: Annotated[
-        int,
-        FITTING(
-            help="Processes; -1 for one per core. A process works on about 100 / rank starts at once, so "
-            "that only more starts than that use a second one."
-        ),
-    ] = 1
+        int, FITTING(help="Cores to use; -1 for all of them. What comes out does not depend on it.")
+    ] = -1
     missing: Annotated[Literal["auto", "exact", "em"], FITTING(help="How missing entries are treated.")] = (
         "auto"
     )
@@ -249,9 +245,6 @@ class Fitting:
 class Choosing(Fitting, Source):
     """What the data choose, and how carefully."""
 
-    jobs: Annotated[
-        int, FITTING(help="Processes; -1 for one per core. What comes out does not depend on it.")
-    ] = -1
     ranks: Annotated[
         Several | None,
         CHOICE(

@@ -1,6 +1,7 @@
 """Parameters are checked at the door, before any work."""
 
 import math
+import multiprocessing
 import os
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -198,7 +199,7 @@ def require_even_widths(data: Size, model: str) -> None:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of processes."""
+    """Refuse what is no number of threads or processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise InvalidValue(
             Argument("n_jobs"),
@@ -208,5 +209,18 @@ def check_jobs(n_jobs: Any) -> None:
 
 
 def count_jobs(n_jobs: int) -> int:
-    """Number of processes; negative counts from the number of cores, as in joblib."""
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    """Number of threads or processes; negative counts from the number of cores, as in joblib.
+
+    All cores are those that this process may use; one of several processes leaves the others theirs.
+
+    Examples
+    --------
+    >>> count_jobs(3), count_jobs(-1) >= 1
+    (3, True)
+    """
+    if n_jobs > 0:
+        return n_jobs
+    if multiprocessing.current_process().name != "MainProcess":
+        return 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, usable + 1 + n_jobs)

@@ -97,7 +97,7 @@ class FitPlan:
     n_starts: int = 10
     init: Any = "uniform"
     random_state: Any = None
-    n_jobs: int = 1
+    n_jobs: int = -1
     compress: bool | str = "auto"
     progress: bool | None = None
     period: float | None = None

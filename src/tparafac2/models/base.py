@@ -151,7 +151,7 @@ class Decomposition(Estimator):
     compress: bool | str = "auto"
     dtype: str = "float64"
     random_state: Any = None
-    n_jobs: int = 1
+    n_jobs: int = -1
     progress: bool | None = None
 
     _lambdas: ClassVar[tuple[str, ...]] = ("lambda_a", "lambda_b", "lambda_d")

@@ -69,16 +69,19 @@ class TParafac2(Decomposition):
         Whether smoothness bridges times at which a column was not observed at all. False where such a column
         did not exist then (words and species that enter and leave): its pattern is then zero.
     compress : {"auto", True, False}
-        Fit in an exact smaller basis where one side of the data is much longer than the rest. Not possible
-        with missing entries; sparse data have to have few rows.
+        Fit in an exact smaller basis where one side of the data is much longer than the rest, and run the
+        starts on a sketch, in which rows are replaced by `rank` + 10 directions; the best is then polished on
+        all of the data, and so are others that might become better. Not possible with missing entries, and
+        sketches not with terms on single rows; sparse data have to have few rows. False: all starts are run
+        on the data as they are.
     dtype : {"float64", "float32"}
         Precision in which data and patterns are held during the fit; in float32 `tol` is at least 1e-5.
         Results are float64.
     random_state : int, SeedSequence, Generator or None
         Seed of the starts.
     n_jobs : int
-        Number of processes; -1 for all cores. The answer does not depend on it. Starts are worked on in
-        batches of about 100 / rank, so that only more starts than that can use several processes.
+        Number of threads that share the starts; -1 for all cores. The answer does not depend on it, to the
+        last byte.
     progress : bool, optional
         Show a line of progress; by default only on a terminal.
 
