@@ -1,5 +1,7 @@
 """Cross products of what was observed, against plain sums over a mask."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -145,6 +147,18 @@ def test_a_start_is_what_it_is_alone():
         alone = sums(grams, At[i : i + 1], W[i : i + 1], "float64")
         np.testing.assert_allclose(columns[i], alone[0][0], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(rows[i], alone[1][0], rtol=1e-12, atol=1e-12)
+
+
+def test_several_threads_may_ask_at_once():
+    rng = np.random.default_rng(0)
+    values = rng.random((20, 3, 50))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    data, At, W = ObservedData(values), rng.random((8, 3, 20)), rng.random((8, 3, 3, 50))
+    with ThreadPoolExecutor(4) as pool:
+        columns = list(pool.map(lambda i: data.column_grams(At[i : i + 1]), range(8)))
+        rows = list(pool.map(lambda i: data.row_grams(W[i : i + 1]), range(8)))
+    np.testing.assert_allclose(np.concatenate(columns), data.column_grams(At), rtol=1e-12)
+    np.testing.assert_allclose(np.concatenate(rows), data.row_grams(W), rtol=1e-12)
 
 
 def test_lists_take_less_than_a_mask():
