@@ -166,8 +166,8 @@ def tell_of_compilation() -> None:
 @cache
 def _tell_that_nothing_is_kept() -> None:
     warnings.warn(
-        "there is no folder to keep compiled code in, so that it is compiled anew in every run, for a "
-        "quarter of a minute each: set NUMBA_CACHE_DIR to a folder that can be written to.",
+        "there is no folder to keep compiled code in, so that it is compiled anew in every run, for "
+        "about ten seconds each: set NUMBA_CACHE_DIR to a folder that can be written to.",
         RuntimeWarning,
         stacklevel=2,
     )
