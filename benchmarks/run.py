@@ -411,8 +411,8 @@ def main():
             "Whole fits",
             "`tp.TParafac2(R, smoothness=1e-3, random_state=0).fit(X)`: 10 starts, default settings, to "
             f"convergence, against version 0.1 (commit {VERSION_0_1}) with the same packages. Objectives "
-            "within 1e-6 count as the same. matcouply runs one start with the same penalties, on one core, for ten "
-            "times as long as all of our fit on two cores, or 20 s.",
+            "within 1e-6 count as the same. matcouply runs one start with the same penalties, on one core, "
+            "for ten times as long as all of our fit on two cores, or 20 s.",
             lambda: table(*whole_fits(quick, report)),
         ),
         (

@@ -167,9 +167,9 @@ def agreement(
         _check_same_shapes(one, readable[0], letters)
     # Normalising is the expensive part: once per set, not once per pair.
     units = [_unit_modes(one, letters, definition) for one in readable]
-    scores = np.empty((len(units), len(units)))
+    scores = np.eye(len(units))
     for i, first in enumerate(units):
-        for j, second in enumerate(units[: i + 1]):
+        for j, second in enumerate(units[:i]):
             scores[i, j] = scores[j, i] = _agreement_of_two(first, second)
     return scores
 

@@ -59,7 +59,7 @@ def test_the_account_says_which_starts_were_polished(data):
     model = MODELS["TParafac2"].fit(data.X)
     table = model.starts_
     assert table["polished"][table["chosen"]].all()
-    assert 1 <= table["polished"].sum() <= 3
+    assert 1 <= table["polished"].sum() <= 2
     rough = table[~table["polished"]]
     assert (rough["objective"] == rough["rough_objective"]).all()
     assert (table["objective"] <= table["rough_objective"]).all()
@@ -112,7 +112,7 @@ def run_of(objective, direction, status=Status.CONVERGED):
 
 def test_promising_runs_are_close_and_not_alike():
     runs = [run_of(1.0, 0), run_of(1.0001, 0), run_of(1.0002, 1), run_of(1.0003, 2), run_of(1.0004, 3)]
-    assert polishing.promising(runs, Settings(), fixed_strengths=False) == [0, 2, 3]
+    assert polishing.promising(runs, Settings(), fixed_strengths=False) == [0, 2]
     far = [run_of(1.0, 0), run_of(1.1, 1), run_of(0.5, 2, Status.MAX_ITER)]
     assert polishing.promising(far, Settings(), fixed_strengths=False) == [0]
 

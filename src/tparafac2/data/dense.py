@@ -16,9 +16,9 @@ from tparafac2.data.teamwork import in_pieces
 # Tiles of 2 MB in float64: they stay in cache while all starts use them, and are far below 64 MB.
 _TILE_ENTRIES = 2**18
 _TILE_WIDTH = 2**14
-# Pieces that threads can share, of data of 8 MB or more in float64.
+# Pieces that threads can share, of data of 32 MB or more in float64: for less, calling them takes too long.
 _PIECES = 8
-_SHARED_ENTRIES = 2**20
+_SHARED_ENTRIES = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class DenseData:
         def some_columns(piece: slice) -> None:
             np.matmul(left, held[:, piece], out=flat[:, piece])
 
-        in_pieces(some_columns, held.shape[1], _piece(held.shape[1], held.size))
+        in_pieces(some_columns, held.shape[1], _piece(*held.shape))
         return out
 
     def accumulate(
@@ -145,16 +145,15 @@ class DenseData:
         require_tail("W", W, self.values.shape[1:])
         n, R = W.shape[:2]
         out = output_array(out, (n, R, self.values.shape[0]), self.dtype)
-        left, held, flat = (
-            W.astype(self.dtype, copy=False).reshape(n * R, -1),
-            self._rows_by_rest,
-            out.reshape(n * R, -1),
-        )
+        left, held = W.astype(self.dtype, copy=False).reshape(n * R, -1), self._rows_by_rest
+        width = _piece(*held.shape)
+        parts = np.empty((-(-held.shape[1] // width), len(held), n * R), dtype=self.dtype)
 
-        def some_rows(piece: slice) -> None:
-            np.matmul(left, held[piece].T, out=flat[:, piece])
+        def some_columns(piece: slice) -> None:
+            np.matmul(held[:, piece], left[:, piece].T, out=parts[piece.start // width])
 
-        in_pieces(some_rows, len(held), _piece(len(held), held.size))
+        in_pieces(some_columns, held.shape[1], width)
+        out.reshape(n * R, -1)[...] = parts.sum(axis=0).T
         return out
 
     def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
@@ -180,9 +179,9 @@ class DenseData:
         return self.values.reshape(self.values.shape[0], -1)
 
 
-def _piece(length: int, entries: int) -> int:
-    """How much of a side makes a piece: all of it where the data are too small for threads."""
-    return -(-length // _PIECES) if entries >= _SHARED_ENTRIES else length
+def _piece(height: int, width: int) -> int:
+    """How many columns make a piece: all of them where the data are too small for threads."""
+    return -(-width // _PIECES) if height * width >= _SHARED_ENTRIES else width
 
 
 def _tiles(height: int, width: int) -> Iterator[tuple[slice, slice]]:

@@ -1,16 +1,25 @@
-"""Products with large data in pieces, which threads may share; pieces do not depend on how many there are."""
+"""Work in pieces that threads may share; what comes out does not depend on how many there are."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
 
-_team: ContextVar[Executor | None] = ContextVar("team", default=None)
+
+class Team(NamedTuple):
+    """Threads that share the work, the one that asks for it among them."""
+
+    size: int
+    others: Executor
+
+
+_team: ContextVar[Team | None] = ContextVar("team", default=None)
 
 
 @contextmanager
 def teamwork(threads: int) -> Iterator[None]:
-    """Products that are asked for meanwhile, in this thread, are shared among so many.
+    """What is done in pieces meanwhile, in this thread, is shared among so many.
 
     Examples
     --------
@@ -23,8 +32,8 @@ def teamwork(threads: int) -> Iterator[None]:
     if threads < 2:
         yield
         return
-    with ThreadPoolExecutor(threads) as team:
-        before = _team.set(team)
+    with ThreadPoolExecutor(threads - 1) as others:
+        before = _team.set(Team(threads, others))
         try:
             yield
         finally:
@@ -33,11 +42,23 @@ def teamwork(threads: int) -> Iterator[None]:
 
 def in_pieces(work: Callable[[slice], object], length: int, size: int) -> None:
     """Do the work on every piece of a length, each of the given size but the last."""
-    pieces = [slice(first, min(first + size, length)) for first in range(0, length, size)]
     team = _team.get()
+    pieces = [slice(first, min(first + size, length)) for first in range(0, length, size)]
     if team is None or len(pieces) == 1:
-        for piece in pieces:
-            work(piece)
-    else:
-        for _ in team.map(work, pieces):
-            pass
+        _one_by_one(work, pieces)
+        return
+    elsewhere = [
+        team.others.submit(_one_by_one, work, pieces[i :: team.size])
+        for i in range(1, min(team.size, len(pieces)))
+    ]
+    try:
+        _one_by_one(work, pieces[:: team.size])
+    finally:
+        wait(elsewhere)
+    for done in elsewhere:
+        done.result()
+
+
+def _one_by_one(work: Callable[[slice], object], pieces: Sequence[slice]) -> None:
+    for piece in pieces:
+        work(piece)

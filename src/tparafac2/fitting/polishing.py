@@ -10,7 +10,7 @@ from tparafac2.starts import Progress, likeness_of, ranked, run_starts
 
 _ROUGHLY = 1e-6  # tolerance on the sketch: enough to know which minimum a start has come to
 _CLOSE = 1e-3  # by how much of its objective a run may be changed by what the sketch left out
-_MOST_POLISHED = 3
+_MOST_POLISHED = 2
 
 
 def on_sketch(settings: Settings) -> Settings:
@@ -57,7 +57,7 @@ def polish(
     if any(run.status is Status.INTERRUPTED for run in runs):  # the best so far is asked for
         return list(runs)
     starts = [Start(runs[i].A, runs[i].B, runs[i].C) for i in chosen]
-    ends = run_starts(problem, starts, settings, n_jobs, progress)
+    ends = run_starts(problem, starts, settings, n_jobs, progress, size=1)
     polished = dict(zip(chosen, ends))
     return [_joined(run, polished[i]) if i in polished else run for i, run in enumerate(runs)]
 

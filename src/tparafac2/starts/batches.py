@@ -15,9 +15,9 @@ from tparafac2.solver import Entry, Problem, Run, Settings, Start, solve
 from tparafac2.starts.processes import Interrupt, is_helper
 from tparafac2.starts.progress import Progress
 
-# Numbers in the patterns of a batch from which on Python's part of an iteration is small beside the rest.
-# Larger batches would leave cores without work, and need more memory.
-_NUMBERS = 30_000
+# Numbers in the patterns of a batch from which on Python's part of an iteration is small beside the rest, so
+# that threads do not wait for each other. Larger batches would need more memory.
+_NUMBERS = 100_000
 _ROWS = 100  # rows (starts x rank) of the batched products from which on they are about as fast as they get
 
 
@@ -29,7 +29,7 @@ def batch_size(shape: tuple[int, int, int], rank: int) -> int:
     Examples
     --------
     >>> batch_size((20, 150, 100), 3), batch_size((20, 50, 2_000_000), 5)
-    (5, 1)
+    (17, 1)
     """
     K, _, J = shape
     return max(1, min(-(-_ROWS // rank), -(-_NUMBERS // (rank * K * J))))
@@ -49,7 +49,13 @@ def batches(n: int, size: int) -> list[slice]:
 
 
 def run_starts(
-    problem: Problem, starts: Sequence[Start], settings: Settings, n_jobs: int, progress: Progress
+    problem: Problem,
+    starts: Sequence[Start],
+    settings: Settings,
+    n_jobs: int,
+    progress: Progress,
+    *,
+    size: int | None = None,
 ) -> list[Run]:
     """Run all starts.
 
@@ -62,13 +68,15 @@ def run_starts(
     n_jobs : int
         Number of threads that share the batches.
     progress : Progress
+    size : int, optional
+        Number of starts in a batch, if it is not to be that of `batch_size`.
 
     Returns
     -------
     list of Run
         In the order of the starts. After an interruption the batches that had not begun are missing.
     """
-    parts = batches(len(starts), batch_size(problem.data.shape, problem.rank))
+    parts = batches(len(starts), size or batch_size(problem.data.shape, problem.rank))
     threads = 1 if is_helper() else max(1, min(n_jobs, len(parts)))
     progress.expect([part.stop - part.start for part in parts], settings, threads)
     # One level of parallelism: threads of the products inside threads of the starts only get in the way.
