@@ -95,13 +95,13 @@ def test_threads_never_multiply_and_warnings_are_heard(X, n_jobs):
     assert [str(one.message) for one in said] == ["1 threads", "1 threads"]
 
 
-def test_workers_begin_no_processes(X, monkeypatch):
+def test_workers_begin_no_threads(X, monkeypatch):
     """A model that asks for several is fitted in the one that it got: there are enough."""
 
     def begun(*given, **more):
-        raise RuntimeError("a process was begun")
+        raise RuntimeError("a thread was begun")
 
-    monkeypatch.setattr("tparafac2.starts.batches.in_processes", begun)
+    monkeypatch.setattr("tparafac2.starts.batches.ThreadPoolExecutor", begun)
     many = tp.CP(5, n_starts=40, n_jobs=2, max_iter=3, random_state=0)  # two batches
     with pytest.raises(RuntimeError, match="begun"):
         many.fit(X)

@@ -36,10 +36,10 @@ def press(monkeypatch):
         begun = iter(range(100))
         fit = [-1]
 
-        def iteration(self, number, entry):
-            if number == 1:
+        def iteration(self, batch, entry):
+            if entry.iteration == 1:
                 fit[0] = next(begun)
-            if number == 3 and fit[0] in fits:
+            if entry.iteration == 3 and fit[0] in fits:
                 signal.raise_signal(signal.SIGINT)
 
         monkeypatch.setattr(Progress, "iteration", iteration)
@@ -80,8 +80,8 @@ def test_ctrl_c_counts_although_the_chosen_start_had_converged(file, tmp_path, m
     ends = tp.TParafac2(2, n_starts=2, random_state=0).fit(np.load(file)).starts_["n_iter"]
     assert ends.min() + 2 < ends.max()
 
-    def iteration(self, number, entry):
-        if number == ends.min() + 1:
+    def iteration(self, batch, entry):
+        if entry.iteration == ends.min() + 1:
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Progress, "iteration", iteration)
