@@ -412,7 +412,7 @@ def main():
             "`tp.TParafac2(R, smoothness=1e-3, random_state=0).fit(X)`: 10 starts, default settings, to "
             f"convergence, against version 0.1 (commit {VERSION_0_1}) with the same packages. Objectives "
             "within 1e-6 count as the same. matcouply runs one start with the same penalties, on one core, "
-            "for ten times as long as all of our fit on two cores, or 20 s.",
+            "for ten times as long as all of our fit on two cores, but 20 to 60 s.",
             lambda: table(*whole_fits(quick, report)),
         ),
         (

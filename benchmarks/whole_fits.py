@@ -30,7 +30,7 @@ SIZES = [  # name, rows, columns, times, rank, repeats, aim on two cores
     ("50 x 20000 x 20, R = 5", 50, 20_000, 20, 5, 3, ""),
     ("60 x 100 x 500, R = 4", 60, 100, 500, 4, 3, ""),
     ("flights, 35 x 105 x 52, R = 4", 35, 105, 52, 4, 5, "4x"),
-    ("text, 198 x 1500 x 77, R = 6", 198, 1500, 77, 6, 2, "5x"),
+    ("text, 198 x 1500 x 77, R = 6", 198, 1500, 77, 6, 1, "5x"),
     ("400 x 5000 x 60, R = 8", 400, 5000, 60, 8, 1, ""),
 ]
 
@@ -121,19 +121,21 @@ def whole_fits(quick, report):
 
 
 def peer(X, rank, target, ours):
-    """How far matcouply is from our objective after ten times as long as our fit took, and at least 20 s."""
+    """How far matcouply is from our objective after ten times as long as our fit took, or 20 to 60 s."""
     weights = (SMOOTHNESS * np.linalg.norm(X) ** (4 / 3),) * 3
+    matcouply_tparafac2(X[:2, :9, :8], 2, weights, 1)  # imported before the clock starts
     began = time.perf_counter()
     matcouply_tparafac2(X, rank, weights, 2)
     each = (time.perf_counter() - began) / 2
-    iterations = max(2, int(max(20.0, 10 * ours) / each))
+    iterations = max(2, int(min(max(20.0, 10 * ours), 60.0) / each))
     if iterations < 10:
         return f"{each:.0f} s an iteration"
     began = time.perf_counter()
     factors = matcouply_tparafac2(X, rank, weights, iterations)
     seconds = time.perf_counter() - began
     above = objective(X, *factors, weights) / target - 1
-    return f"{100 * above:.2g} % above after {seconds:.0f} s ({iterations} iterations)"
+    where = f"{100 * above:.2g} % above" if above > 1e-6 else "the same objective"
+    return f"{where} after {seconds:.0f} s ({iterations} iterations)"
 
 
 def beside_plain(quick, report):

@@ -19,6 +19,7 @@ __all__ = [
     "Definition",
     "MatchScore",
     "agreement",
+    "agreement_with",
     "degeneracy_score",
     "explained_variance",
     "factor_match_score",
@@ -172,6 +173,27 @@ def agreement(
         for j, second in enumerate(units[:i]):
             scores[i, j] = scores[j, i] = _agreement_of_two(first, second)
     return scores
+
+
+def agreement_with(reference: object, factor_sets: Sequence[object], modes: str = "ABC") -> FloatArray:
+    """Compare sets of components with one: as a row of `agreement`, without the other rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A, B, C = np.eye(3, 2), np.ones((3, 4, 2)), np.ones((3, 2))
+    >>> agreement_with((A, B, C), [(A, B, C), (np.eye(3)[:, :2] + 1.0, B, C)]).round(3)
+    array([1.   , 0.816])
+    """
+    letters = _check_modes(modes, "stacked")
+    wanted = _read_factors(reference, "reference")
+    units = _unit_modes(wanted, letters, "stacked")
+    scores = []
+    for i, one in enumerate(factor_sets):  # one at a time: of large patterns there is no room for all
+        read = _read_factors(one, f"factor_sets[{i}]")
+        _check_same_shapes(read, wanted, letters)
+        scores.append(_agreement_of_two(_unit_modes(read, letters, "stacked"), units))
+    return np.array(scores)
 
 
 def _agreement_of_two(first: dict[str, FloatArray], second: dict[str, FloatArray]) -> float:

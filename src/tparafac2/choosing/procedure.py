@@ -22,10 +22,11 @@ from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.rules import AGREEMENT, IMPROVES, RankChoice, choose_rank, settle, verdicts
 from tparafac2.choosing.search import Asked, Search
 from tparafac2.choosing.workers import Workers
-from tparafac2.fitting import check_weights, warn_if_unsound
+from tparafac2.fitting import check_weights, count_jobs, warn_if_unsound
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.result import Result, Trust
+from tparafac2.solver import compile_missing
 
 Done = TypeVar("Done")
 
@@ -160,6 +161,9 @@ class _Procedure:
 
     def run(self) -> Choice:
         """Measure, judge, and fit what was chosen."""
+        if count_jobs(self.search.n_jobs) > 1:  # or each process would compile for itself
+            for observed in (True, False):
+                compile_missing(self.search.dtype, observed)
         with Workers(self.search.n_jobs, self.search.progress) as workers:
             n_models = len(self.search.ranks) + len(self._others(self.first)) * self.search.compare
             workers.expect(n_models * (len(self.masks) + 1 + len(self.splits)))

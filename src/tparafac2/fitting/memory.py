@@ -1,6 +1,13 @@
 """How much memory a fit needs, from shapes alone."""
 
-from tparafac2.data import Compressible, PartlyObserved, follows_model, is_seen_by_slice
+from tparafac2.data import (
+    Compressible,
+    PartlyObserved,
+    follows_model,
+    is_complete,
+    is_seen_by_slice,
+    sketched_rows,
+)
 from tparafac2.solver import Problem
 from tparafac2.starts import batch_size
 
@@ -45,5 +52,7 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
         once = _DOUBLE * (max((rank + 1) // 2, LANES // rank) + rank)
     if follows_model(problem.data):  # the current model, and as the kernels want it
         per_start += _DOUBLE + size
+    if is_complete(problem.data):  # the starts may be run on a sketch beside the data
+        once += size * (sketched_rows(problem.data, rank) or 0) // rank
     # Where starts begin is kept as long as they are worked on, where they ended until one is chosen.
     return ((per_start + _DOUBLE) * together + _DOUBLE * n_starts + once) * rank * K * J

@@ -6,7 +6,7 @@ from dataclasses import replace
 from tparafac2.data import Sketch
 from tparafac2.result import ALIKE
 from tparafac2.solver import Problem, Run, Settings, Start, Status, Trace
-from tparafac2.starts import Progress, likeness_of, ranked, run_starts
+from tparafac2.starts import Progress, likeness, ranked, run_starts
 
 _ROUGHLY = 1e-6  # tolerance on the sketch: enough to know which minimum a start has come to
 _CLOSE = 1e-3  # by how much of its objective a run may be changed by what the sketch left out
@@ -65,14 +65,10 @@ def polish(
 def promising(runs: Sequence[Run], settings: Settings, *, fixed_strengths: bool) -> list[int]:
     """The best run, and others close to it in their objective but not alike."""
     best, *others = ranked(runs, settings, fixed_strengths=fixed_strengths)
-    chosen = [best]
-    for i in others:
-        if len(chosen) == _MOST_POLISHED or not runs[i].objective <= (1 + _CLOSE) * runs[best].objective:
-            break
-        alike = [likeness_of(runs[i], runs[j], fixed_strengths=fixed_strengths) >= ALIKE for j in chosen]
-        if not any(alike):
-            chosen.append(i)
-    return chosen
+    bound = (1 + _CLOSE) * runs[best].objective
+    close = [i for i in others if runs[i].status.converged and runs[i].objective <= bound]
+    alike = likeness(runs[best], [runs[i] for i in close], fixed_strengths=fixed_strengths)
+    return [best, *(i for i, like in zip(close, alike) if not like >= ALIKE)][:_MOST_POLISHED]
 
 
 def _joined(rough: Run, end: Run) -> Run:

@@ -1,6 +1,5 @@
 """The choice among runs, and how far they agree."""
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.metrics import agreement, degeneracy_score
+from tparafac2.metrics import agreement_with, degeneracy_score
 from tparafac2.result import faults
 from tparafac2.solver import Run, Settings
 
@@ -78,21 +77,22 @@ def _likeness_to(runs: Sequence[Run], chosen: Run, fixed_strengths: bool) -> NDA
 
     A run that ended on a sketch is like those that were polished from where it ended, too.
     """
-    alike = partial(likeness_of, fixed_strengths=fixed_strengths)
-    polished = [(run.rough, alike(run, chosen)) for run in runs if run.rough is not None]
-    return np.array(
-        [
-            max((min(alike(run, rough), like) for rough, like in polished), default=alike(run, chosen))
-            if run.sketched
-            else alike(run, chosen)
-            for run in runs
-        ]
-    )
+    alike = partial(likeness, fixed_strengths=fixed_strengths)
+    ended = [run for run in runs if not run.sketched]
+    found = dict(zip(map(id, ended), alike(chosen, ended)))
+    rough = [run for run in runs if run.sketched]
+    begun = [run for run in ended if run.rough is not None]
+    # What a rough end has in common with one that was polished, and that one with the chosen one.
+    common = [np.minimum(alike(one.rough, rough), found[id(one)]) for one in begun if one.rough is not None]
+    found |= dict(zip(map(id, rough), np.max(common, axis=0) if common else alike(chosen, rough)))
+    return np.array([found[id(run)] for run in runs])
 
 
-def likeness_of(run: Run, other: Run, *, fixed_strengths: bool) -> float:
-    """How much the ends of two runs look alike, as a factor match score; NaN where one broke down."""
-    if not (np.isfinite(run.objective) and np.isfinite(other.objective)):
-        return math.nan
-    modes = "AB" if fixed_strengths else "ABC"
-    return float(agreement([(run.A, run.B, run.C), (other.A, other.B, other.C)], modes)[0, 1])
+def likeness(run: Run, others: Sequence[Run], *, fixed_strengths: bool) -> NDArray[np.float64]:
+    """How much the ends of other runs look like that of one, as match scores; NaN where one broke down."""
+    sound = np.array([np.isfinite(other.objective) for other in others], dtype=bool)
+    found = np.full(len(others), np.nan)
+    if np.isfinite(run.objective) and sound.any():
+        factors = [(other.A, other.B, other.C) for other, whole in zip(others, sound) if whole]
+        found[sound] = agreement_with((run.A, run.B, run.C), factors, "AB" if fixed_strengths else "ABC")
+    return found
