@@ -65,12 +65,14 @@ def solve(
         One for each start, in the same order.
     """
     batch = Batch(problem, starts, settings)
+    count = len(starts)
+    del starts  # they may be as large as the batch
     interrupted = False
     while batch.active.size and batch.iteration < settings.max_iter and not interrupted:
         batch.stop(batch.step())
         interrupted = bool(watch and watch(batch.log[-1]))
     batch.close(interrupted)
-    points = [batch.point(i) for i in range(len(starts))]
+    points = [batch.point(i) for i in range(count)]
     del batch  # its arrays are no longer needed, and finishing needs some of its own
     return [finish(problem, point) for point in points]
 

@@ -18,7 +18,11 @@ from tparafac2.starts.progress import Progress
 # Numbers in the patterns of a batch from which on Python's part of an iteration is small beside the rest, so
 # that threads do not wait for each other. Larger batches would need more memory.
 _NUMBERS = 100_000
-_ROWS = 100  # rows (starts x rank) of the batched products from which on they are about as fast as they get
+# Of many rows the products take most of the time, and are several times faster for several starts at once.
+_MANY, _ROWS = 100, 40
+_MOST_ROWS = 100  # rows (starts x rank) of the batched products from which on they are no faster
+_BATCH_BYTES = 512_000_000
+_ARRAYS = 6  # of the size of B: patterns, products, auxiliaries and duals, and those of one step before
 
 
 def batch_size(shape: tuple[int, int, int], rank: int) -> int:
@@ -28,11 +32,15 @@ def batch_size(shape: tuple[int, int, int], rank: int) -> int:
 
     Examples
     --------
-    >>> batch_size((20, 150, 100), 3), batch_size((20, 50, 2_000_000), 5)
-    (17, 1)
+    >>> batch_size((20, 13, 100), 3), batch_size((20, 1000, 500), 5), batch_size((20, 50, 2_000_000), 5)
+    (17, 8, 1)
     """
-    K, _, J = shape
-    return max(1, min(-(-_ROWS // rank), -(-_NUMBERS // (rank * K * J))))
+    K, I, J = shape
+    enough = -(-_NUMBERS // (rank * K * J))
+    if I >= _MANY:
+        enough = max(enough, -(-_ROWS // rank))
+    most = min(-(-_MOST_ROWS // rank), _BATCH_BYTES // (8 * _ARRAYS * rank * K * J))
+    return max(1, min(enough, most))
 
 
 def batches(n: int, size: int) -> list[slice]:
