@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -140,7 +139,9 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     for one in problems:
         _require_weights(one)
         _require_lasting_columns(one)
-    begin = Beginning(data, plan, settings, problem, given)
+    # Seeds are drawn here, and not by threads in an order of their own.
+    seeds = child_seeds(plan.random_state, plan.n_starts) if given is None else []
+    begin = Beginning(data, plan, settings, problem, given, seeds)
     signed = not asks_for(terms.A, "nonnegative"), not asks_for(terms.C, "nonnegative")
     starts = Starts(begin.count, lambda i: prepare(begin.start(i), data, bases, signed=signed))
     progress = Progress(plan.progress)
@@ -313,6 +314,7 @@ class Beginning:
     settings: Settings
     problem: Problem
     given: list[Start] | None
+    seeds: list[np.random.SeedSequence]
 
     @property
     def count(self) -> int:
@@ -337,11 +339,7 @@ class Beginning:
     def _drawn(self, i: int) -> Start:
         if self.plan.init == "svd" and i == 0:
             return svd_start(self.data, self.plan.rank)
-        return uniform_start(self._seeds[i], self.data.shape, self.plan.rank)
-
-    @cached_property
-    def _seeds(self) -> list[np.random.SeedSequence]:
-        return child_seeds(self.plan.random_state, self.plan.n_starts)
+        return uniform_start(self.seeds[i], self.data.shape, self.plan.rank)
 
 
 def _method(
