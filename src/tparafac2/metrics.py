@@ -19,7 +19,6 @@ __all__ = [
     "Definition",
     "MatchScore",
     "agreement",
-    "agreement_with",
     "degeneracy_score",
     "explained_variance",
     "factor_match_score",

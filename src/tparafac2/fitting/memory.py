@@ -37,22 +37,22 @@ def needed_bytes(problem: Problem, smaller: tuple[int, int, int], n_starts: int,
 
 
 def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_jobs: int) -> int:
-    K, _, J = shape
+    K, I, J = shape
     rank, size = problem.rank, problem.data.dtype.itemsize
-    together = min(n_starts, batch_size(shape, rank) * max(1, n_jobs))
+    # The starts may be run on a sketch beside the data.
+    rows = sketched_rows(problem.data, rank) if is_complete(problem.data) else None
+    together = min(n_starts, batch_size((K, rows or I, J), rank) * max(1, n_jobs))
     # Patterns and products; auxiliary and dual of each split term, and those of one step before.
     per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
-    once = 0
+    once = size * (rows or 0) // rank
     own = isinstance(problem.data, PartlyObserved) and not is_seen_by_slice(problem.data)
     if own or problem.coupled is not None:
         from tparafac2.data.gaps import LANES
 
         # Each column's cross products; pairs of one start, or of some to make enough of them; inverses.
         per_start += size * (rank + 1) // 2
-        once = _DOUBLE * (max((rank + 1) // 2, LANES // rank) + rank)
+        once += _DOUBLE * (max((rank + 1) // 2, LANES // rank) + rank)
     if follows_model(problem.data):  # the current model, and as the kernels want it
         per_start += _DOUBLE + size
-    if is_complete(problem.data):  # the starts may be run on a sketch beside the data
-        once += size * (sketched_rows(problem.data, rank) or 0) // rank
-    # Where starts begin is kept as long as they are worked on, where they ended until one is chosen.
-    return ((per_start + _DOUBLE) * together + _DOUBLE * n_starts + once) * rank * K * J
+    # Where starts ended is kept in double precision until one is chosen.
+    return (per_start * together + _DOUBLE * n_starts + once) * rank * K * J
