@@ -103,6 +103,14 @@ def test_an_interruption_on_the_sketch_gives_a_fit_to_the_data(data, monkeypatch
     assert 1 - error / np.sum(data.X**2) == pytest.approx(model.explained_variance_, rel=1e-9)
 
 
+def test_an_interruption_between_batches_is_not_followed_by_a_polish(data, monkeypatch):
+    monkeypatch.setattr(Progress, "batch_done", lambda self, batch: signal.raise_signal(signal.SIGINT))
+    model = tp.TParafac2(3, 1e-3, n_starts=40, random_state=0, n_jobs=1).fit(data.X)
+    assert len(model.starts_) == 20, "the second batch had not begun"
+    assert model.starts_["converged"].all()
+    assert not model.starts_["polished"].any()
+
+
 def run_of(objective, direction, status=Status.CONVERGED):
     A = np.eye(4)[:, [direction]]
     return Run(

@@ -150,7 +150,8 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
             runs = _search(problems, starts, settings, plan, progress)
         else:
             runs = on_data(_search(problems, starts, on_sketch(settings), plan, progress), small)
-            runs = polish(problem, runs, settings, count_jobs(plan.n_jobs), progress)
+            if len(runs) == len(starts):  # else the user has interrupted, and asks for the best so far
+                runs = polish(problem, runs, settings, count_jobs(plan.n_jobs), progress)
     finally:
         progress.close()
     choice = choose(runs, settings, fixed_strengths=terms.fixed_strengths)
