@@ -7,7 +7,16 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import BatchedFactors, Correction, DenseData, SliceData, SparseData, compress, take_in
+from tparafac2.data import (
+    BatchedFactors,
+    Correction,
+    DenseData,
+    SliceData,
+    SparseData,
+    compress,
+    take_in,
+    teamwork,
+)
 
 SIZES = st.integers(1, 6)
 FORMATS = ["csr", "csc", "coo", "lil"]
@@ -192,6 +201,50 @@ def test_index_arrays_are_shared_and_the_values_copied_once() -> None:
         np.testing.assert_array_equal(now, before)
     with pytest.raises(ValueError, match="read-only"):
         data.blocks[0].data[0] = 5.0
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("shape", [(3000, 2000), (2000, 3000)])
+def test_slices_come_in_with_one_copy_of_their_values_and_none_of_their_indices(
+    shape: tuple[int, int], form: str
+) -> None:
+    slices = [scipy.sparse.random_array(shape, density=0.02, rng=k, format=form) for k in range(20)]
+    take_in(slices[:1])
+    tracemalloc.start()
+    data = take_in(slices).data
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(data, SparseData)
+    for block, piece in zip(data.blocks, slices, strict=True):
+        assert block.indices.dtype == block.indptr.dtype == np.int32
+        assert np.shares_memory(block.indices, piece.indices)
+    # The rest is of one slice at a time.
+    assert peak < 1.2 * sum(piece.data.nbytes for piece in slices)
+
+
+def test_long_indices_become_short_where_they_fit() -> None:
+    piece = scipy.sparse.random_array((30, 40), density=0.3, rng=0, format="csr")
+    piece.indices, piece.indptr = piece.indices.astype(np.int64), piece.indptr.astype(np.int64)
+    (block,) = SparseData.from_slices([piece]).blocks
+    assert block.indices.dtype == block.indptr.dtype == np.int32
+    assert piece.indices.dtype == np.int64
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_are_the_same_bytes_for_any_number_of_threads(form: str, dtype: type) -> None:
+    X = _filled(3, (7, 60, 50))
+    data = SparseData.from_slices(_sparse(X, form), dtype=dtype)
+    At, W = _factors(3, 2, 3, X.shape)
+    alone = data.project(At), data.accumulate(W)
+    for threads in (2, 3, 5):
+        with teamwork(threads):
+            together = data.project(At), data.accumulate(W)
+        for one, other in zip(alone, together, strict=True):
+            assert one.tobytes() == other.tobytes()
+    eps = 200 * float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(alone[0], np.einsum("nri,kij->nrkj", At, X / data.scale), atol=eps)
+    np.testing.assert_allclose(alone[1], np.einsum("nrkj,kij->nri", W, X / data.scale), atol=eps)
 
 
 @pytest.mark.parametrize("centred", [False, True])

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Self
+from functools import cached_property, partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,11 +14,15 @@ from tparafac2.data import exact_sums
 from tparafac2.data.correction import Correction
 from tparafac2.data.exact_sums import frobenius_norm
 from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
-from tparafac2.data.sparse_tables import entries, tidy
+from tparafac2.data.sparse_tables import add_product, entries, tidy
+from tparafac2.data.teamwork import in_pieces
 
 # Numbers per row from which on a block's own (I, R) result costs little beside them.
 _PER_ROW = 4
 _CHUNK = 2**15
+_IN_CACHE = 2**17  # rows of ten numbers that a shared cache has room for
+# Pieces that threads can share; sums do not depend on how many there are.
+_PIECES = 4
 _ROUNDING = 1e-13
 _RUNAWAY = 1e100
 
@@ -161,8 +165,15 @@ class SparseData:
         out = output_array(out, (n, R, K, J), self.dtype)
         flat = out.reshape(n * R, K * J)
         A = np.ascontiguousarray(At.reshape(n * R, I).T, dtype=self.dtype)
-        for block, columns in self._parts():
-            flat[:, columns] = (block.T @ A).T
+        parts = list(self._parts())
+
+        def some_blocks(some: slice) -> None:
+            for block, columns in parts[some]:
+                product = np.zeros((block.shape[1], n * R), dtype=self.dtype)
+                add_product(block.T, A, product)
+                flat[:, columns] = product.T
+
+        in_pieces(some_blocks, len(parts), 1)
         if self.u is not None and self.v is not None:
             weights = self.u @ A
             for k in range(K):
@@ -177,15 +188,32 @@ class SparseData:
         require_tail("W", W, (K, J))
         n, R = W.shape[:2]
         out = output_array(out, (n, R, I), self.dtype)
-        flat = W.reshape(n * R, K * J)
-        total = np.zeros((I, n * R), dtype=self.dtype)
-        for block, columns in self._parts():
-            total += block @ np.ascontiguousarray(flat[:, columns].T, dtype=self.dtype)
+        total = self._accumulated(W.reshape(n * R, K * J))
         if self.u is not None and self.v is not None:
             weights = np.einsum("qkj,kj->kq", W.reshape(n * R, K, J), self.v)
             total -= self.u.T @ weights
         out.reshape(n * R, I)[:] = total.T
         return out
+
+    def _accumulated(self, flat: FloatArray) -> FloatArray:
+        """X W as (I, n R), from W as (n R, K J)."""
+        parts, height = list(self._parts()), self.shape[1]
+        # Rows are summed by themselves; columns add to all rows, so that each piece has sums of its own.
+        by_rows = all(block.format == "csr" for block, _ in parts)
+        size = len(parts) if by_rows else -(-len(parts) // _PIECES)
+        totals = np.zeros((-(-len(parts) // size), height, len(flat)), dtype=self.dtype)
+
+        def some_blocks(some: slice) -> None:
+            total = totals[some.start // size]
+            for block, columns in parts[some]:
+                right = np.ascontiguousarray(flat[:, columns].T, dtype=self.dtype)
+                if not by_rows:
+                    add_product(block, right, total)
+                    continue
+                in_pieces(partial(_add_rows, block, right, total), height, -(-height // _PIECES))
+
+        in_pieces(some_blocks, len(parts), size)
+        return totals[0] if len(totals) == 1 else np.asarray(totals.sum(axis=0))
 
     def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
         """Sum over k of ||X_k - A W_k'||^2 per start, from the stored numbers alone.
@@ -262,17 +290,28 @@ class SparseData:
 
 
 def tidy_slices(slices: Sequence[Any]) -> list[Any]:
-    """Sparse slices in the form that suits their shape, see `tidy`.
+    """Sparse slices in their own form if that is fast enough, else in the one that suits their shape.
 
     Examples
     --------
-    >>> from scipy.sparse import csr_array
+    >>> from scipy.sparse import coo_array, csr_array
     >>> [table.format for table in tidy_slices([csr_array((2, 3)), csr_array((2, 1))])]
-    ['csc', 'csc']
+    ['csr', 'csr']
+    >>> [table.format for table in tidy_slices([coo_array((2, 3))])]
+    ['csc']
     """
-    width = max(piece.shape[1] for piece in slices)
+    height, width = slices[0].shape[0], max(piece.shape[1] for piece in slices)
     # The longer side is gone through in order and the shorter one looked up, so that it stays in cache.
-    return [tidy(piece, "csc" if width > piece.shape[0] else "csr") for piece in slices]
+    form: Literal["csr", "csc"] = "csc" if width > height else "csr"
+    other: Literal["csr", "csc"] = "csr" if width > height else "csc"
+    # Where both sides do, another form would be no faster, and cost a copy of all indices.
+    if max(height, width) <= _IN_CACHE and all(piece.format == other for piece in slices):
+        form = other
+    return [tidy(piece, form) for piece in slices]
+
+
+def _add_rows(block: Any, right: FloatArray, total: FloatArray, rows: slice) -> None:
+    add_product(block, right, total, rows)
 
 
 def _norm(

@@ -5,6 +5,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data.interface import FloatArray
+
 
 class Entries(NamedTuple):
     """Where the stored numbers of a table are, and what they are."""
@@ -26,7 +28,7 @@ def tidy(piece: Any, form: Literal["csr", "csc"]) -> Any:
     Returns
     -------
     csr_array or csc_array
-        It shares whatever arrays of `piece` are as they should be.
+        It shares whatever arrays of `piece` are as they should be; indices have 32 bits where they fit.
 
     Examples
     --------
@@ -40,7 +42,9 @@ def tidy(piece: Any, form: Literal["csr", "csc"]) -> Any:
     kind = scipy.sparse.csr_array if form == "csr" else scipy.sparse.csc_array
     found = piece.asformat(form)
     # Another object on the same arrays: even looking for duplicates leaves marks on the user's own.
-    table = kind((found.data, found.indices, found.indptr), shape=found.shape)
+    short = np.int32 if max(*found.shape, found.nnz) <= np.iinfo(np.int32).max else np.int64
+    indices, begin = (array.astype(short, copy=False) for array in (found.indices, found.indptr))
+    table = kind((found.data, indices, begin), shape=found.shape)
     if not table.has_canonical_format:
         table = table.copy()
         table.sum_duplicates()
@@ -65,3 +69,24 @@ def entries(table: Any) -> Entries:
     if table.format == "csr":
         return Entries(outer, table.indices, table.data)
     return Entries(table.indices, outer, table.data)
+
+
+def add_product(table: Any, right: FloatArray, out: FloatArray, rows: slice | None = None) -> None:
+    """Add table @ right to `out`, or some rows of it, which a csr table alone can give.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> out = np.ones((2, 1))
+    >>> add_product(csr_array([[0.0, 5.0], [6.0, 0.0]]), np.array([[1.0], [2.0]]), out)
+    >>> out.ravel()
+    array([11.,  7.])
+    """
+    from tparafac2.data import sparse_kernels
+
+    if table.format == "csc":
+        sparse_kernels.scatter(table.indptr, table.indices, table.data, right, out)
+        return
+    first, last, _ = (rows or slice(None)).indices(table.shape[0])
+    begin = table.indptr[first : last + 1]
+    sparse_kernels.gather(begin, table.indices, table.data, right, out[first:last])
