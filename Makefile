@@ -14,16 +14,16 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 # One thread per process: results and timings then do not depend on the number of cores.
-check test fuzz bench: export OPENBLAS_NUM_THREADS := 1
-check test fuzz bench: export OMP_NUM_THREADS := 1
-check test fuzz bench: export MKL_NUM_THREADS := 1
-check test fuzz bench: export NUMBA_NUM_THREADS := 1
+check test fuzz bench bench-scale: export OPENBLAS_NUM_THREADS := 1
+check test fuzz bench bench-scale: export OMP_NUM_THREADS := 1
+check test fuzz bench bench-scale: export MKL_NUM_THREADS := 1
+check test fuzz bench bench-scale: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test fuzz docs paper bench lint format types dist clean
+.PHONY: help demo check test fuzz docs paper bench bench-scale lint format types dist clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.runtime ## fit real data (flights from New York) and write the page out/demo/report.html
 	@mkdir -p out
@@ -56,6 +56,9 @@ paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about hal
 
 bench: $(VENV)/.dev ## measure speed, one thread
 	$(BIN)/python benchmarks/run.py
+
+bench-scale: $(VENV)/.dev ## 40 GB on disk fitted within 8 GB of memory (half an hour; SCALE="--gigabytes 10" for others)
+	$(BIN)/python benchmarks/scale.py dense $(SCALE)
 
 lint: $(VENV)/.dev ## check style and formatting
 	$(BIN)/ruff check .
@@ -101,5 +104,5 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.runtime
 	@echo "Installing what the tests need into $(VENV)"
 	@$(PIP) install $(PINNED) --no-compile setuptools
-	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable '.[cluster,parquet]' --group dev
+	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable '.[cluster,parquet,zarr]' --group dev
 	@touch $@

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tparafac2 import data, experiments, io, metrics, penalties, plots, report, synthetic
     from tparafac2.choosing import Choice, choose, compare_models
     from tparafac2.data import Table
+    from tparafac2.large import Stored
     from tparafac2.models import (
         CP,
         ConvergenceWarning,
@@ -37,6 +38,7 @@ __all__ = [
     "NotFittedError",
     "Parafac2",
     "Preparation",
+    "Stored",
     "TParafac2",
     "Table",
     "TemporalCMF",
@@ -61,6 +63,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"tparafac2.{name}")
     if name == "Table":
         return import_module("tparafac2.data").Table
+    if name == "Stored":
+        return import_module("tparafac2.large").Stored
     if name == "Preparation":
         return import_module("tparafac2.preparing").Preparation
     if name in ("Choice", "choose", "compare_models"):

@@ -70,8 +70,20 @@ class TooLarge(MemoryError, Told):
     __str__ = Told.__str__
 
 
+class TooSlow(Told, TimeoutError):
+    """More than can be done in the time that is allowed."""
+
+
 class NoFile(Told, OSError):
     """Something that is not a file."""
+
+
+class StoreLost(Told, OSError):
+    """Data that could not be read from where they are kept."""
+
+
+class StoreChanged(Told, OSError):
+    """Data that were changed while they were being fitted."""
 
 
 class WorkerLost(Told, ChildProcessError):

@@ -152,7 +152,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(tmp_path, ref
 
 def test_nobody_at_the_address_is_said(monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("tparafac2.experiments.running.PATIENCE", 0.5)
+    monkeypatch.setattr("tparafac2.clusters.PATIENCE", 0.5)
     with pytest.raises(ValueError, match="no Dask scheduler answers at 'tcp://127"):
         list(Cluster("tcp://127.0.0.1:1").do(TASKS, PLAN.protocol))
 

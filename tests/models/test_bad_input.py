@@ -401,7 +401,7 @@ def test_init_of_other_things_than_numbers(init):
 @each_model
 def test_data_too_large_for_the_machine(model, monkeypatch):
     monkeypatch.setattr(memory, "physical_memory", lambda: 500)
-    sentence = r"The working copy of X needs .* GB of memory, but this machine has .* Keep fewer"
+    sentence = r"The working copy of X needs .* MB of memory, but this machine has .* Keep fewer"
     refused(MemoryError, sentence, model(2))
 
 

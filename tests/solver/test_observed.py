@@ -264,7 +264,7 @@ def test_filled_columns_are_coupled_in_ways_of_their_own(dense, late):
     problem = build_problem(data, R, terms, tie=100.0)
     view = view_of(data, problem.coupled)
     view.begun = True
-    G, observed = view.columns(BatchedFactors(At, B, C), np.empty_like(B))
+    G, observed = view.columns(np.arange(len(B)), BatchedFactors(At, B, C), np.empty_like(B))
     ours = np.zeros((R, K, J))
     F, quad = G[0] * C[0][:, :, None], problem.quadratics
     solve_quadratic_observed(ours, F, observed.H[0], C[0], np.zeros(K), quad, observed.joined)
@@ -290,7 +290,7 @@ def test_views_agree_where_nothing_is_missing(dense):
     incomplete = [kind(dense.values, dense.scale) for kind in (FilledData, ObservedData, ColumnByColumn)]
     for data in (dense, *incomplete):
         view = view_of(data)
-        G, observed = view.columns(model, np.empty_like(B))
+        G, observed = view.columns(np.arange(len(B)), model, np.empty_like(B))
         summary, systems = view.summarise(patterns, G, view.row_gram(At), observed)
         F, H = view.rows(model, W, summary.gram)
         found.append((G, summary.bands, systems, F, np.broadcast_to(H, (n, I, R, R)), view.sse(At, W, F, H)))

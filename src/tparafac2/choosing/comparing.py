@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from tparafac2.choosing.replication import Replication
+from tparafac2.clusters import Cluster, count_threads, is_unwanted
 from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs, require_flag, told
 from tparafac2.models import Decomposition
 from tparafac2.result import Kind, count_same_objective
@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 
 def compare_models(
-    models: Mapping[str, Decomposition], data: Any, *, n_jobs: int = 1, replicate: bool = False, **fit: Any
+    models: Mapping[str, Decomposition],
+    data: Any,
+    *,
+    n_jobs: int = 1,
+    replicate: bool = False,
+    client: Any = None,
+    **fit: Any,
 ) -> pd.DataFrame:
     """Fit each model, and give one line for each.
 
@@ -44,6 +50,8 @@ def compare_models(
     replicate : bool
         Also hide a fifth of the entries, and halve the rows five times, the same for all models. It takes
         about as long again for each model as its fit, or longer.
+    client : distributed.Client, optional
+        Of a Dask cluster, whose workers fit the models instead of processes.
     **fit
         Further arguments of `fit`, such as times.
 
@@ -76,20 +84,23 @@ def compare_models(
     if not models:
         raise ValueError("there are no models to compare: give at least one.")
     replication = Replication(list(models.values()), data, **fit) if replicate else None
-    lines = list(compared(models, data, n_jobs=n_jobs, **fit))
+    lines = list(compared(models, data, n_jobs=n_jobs, client=client, **fit))
     if replication is None or len(lines) < len(models):
         return pd.DataFrame(lines)
-    measured = replication.measure(models, n_jobs)
+    measured = replication.measure(models, n_jobs, client=client)
     return pd.DataFrame([line | measured.get(line["model"], {}) for line in lines])
 
 
 def compared(
-    models: Mapping[str, Decomposition], data: Any, *, n_jobs: int = 1, **fit: Any
+    models: Mapping[str, Decomposition], data: Any, *, n_jobs: int = 1, client: Any = None, **fit: Any
 ) -> Iterator[dict[str, Any]]:
     """Give the lines of `compare_models`, each as soon as its model is fitted; the last ends with Ctrl-C."""
     check_jobs(n_jobs)
-    jobs = min(count_jobs(n_jobs), len(models))
-    fits = _one_by_one(models, data, fit) if jobs < 2 else _side_by_side(models, data, fit, jobs)
+    jobs = min(count_jobs(n_jobs) if client is None else count_threads(client), len(models))
+    if client is None and jobs < 2:
+        fits = _one_by_one(models, data, fit)
+    else:
+        fits = _side_by_side(models, data, fit, jobs, None if client is None else Cluster(client))
     for label, seconds in fits:
         model = models[label]
         starts = model.starts_
@@ -126,7 +137,7 @@ def _one_by_one(
 
 
 def _side_by_side(
-    models: Mapping[str, Decomposition], data: Any, fit: Mapping[str, Any], jobs: int
+    models: Mapping[str, Decomposition], data: Any, fit: Mapping[str, Any], jobs: int, cluster: Cluster | None
 ) -> Iterator[tuple[str, float]]:
     progress = Progress(of="models")
     progress.expect([1] * len(models), Settings(), jobs)
@@ -135,8 +146,13 @@ def _side_by_side(
         interrupt = stack.enter_context(Interrupt())
         flag = stack.enter_context(flag_file(interrupt))
         stack.enter_context(no_orphans())
-        work = [(_alone(model), data, fit, flag) for model in models.values()]
-        for (label, model), fitted in zip(models.items(), in_processes(_fit_elsewhere, work, jobs)):
+        alone = [_alone(model) for model in models.values()]
+        if cluster is None:
+            fits = in_processes(_fit_elsewhere, [(flag, one, data, fit) for one in alone], jobs)
+        else:
+            pieces = [(is_unwanted, one, data, fit) for one in alone]
+            fits = cluster.do(_fit_elsewhere, pieces, lambda: interrupt.requested)
+        for (label, model), fitted in zip(models.items(), fits):
             if fitted is None:  # it had not begun when the user interrupted
                 continue
             model._take(replace(fitted.result, parameters=model.get_params()))
@@ -155,11 +171,13 @@ def _alone(model: Decomposition) -> Decomposition:
     return model
 
 
-def _fit_elsewhere(model: Decomposition, data: Any, fit: Mapping[str, Any], flag: str) -> _Fitted | None:
-    if os.path.exists(flag):
-        return None
+def _fit_elsewhere(
+    stop: str | Callable[[], bool], model: Decomposition, data: Any, fit: Mapping[str, Any]
+) -> _Fitted | None:
     began = time.perf_counter()
-    with helping(flag), warnings.catch_warnings(record=True) as said:
+    with helping(stop), Interrupt() as interrupt, warnings.catch_warnings(record=True) as said:
+        if interrupt.requested:
+            return None
         warnings.simplefilter("always")
         _fit(model, data, fit)
     heard = [one.message for one in said if isinstance(one.message, Warning)]

@@ -24,8 +24,9 @@ from tparafac2.data import (
     shown,
 )
 from tparafac2.errors import InvalidType, InvalidValue
+from tparafac2.large import stored_if_large
 from tparafac2.preparing import Adjustment, Preparation, Prepared, as_prepared
-from tparafac2.words import Advice, Setting
+from tparafac2.words import Advice, Argument, Setting
 
 _CHUNK = 2**16  # entries of which the model is computed at a time
 
@@ -141,6 +142,16 @@ class Parts:
             raise InvalidType(
                 f"X is a {type(prepared.data).__name__}, of which no parts can be made: give the slices "
                 "themselves, as arrays or sparse matrices.",
+                received=X,
+            )
+        if stored_if_large(prepared.data, dims) is not None:
+            raise InvalidType(
+                "the data choose from fits to parts of them, which must be in memory, and X is "
+                "read in blocks of rows: give ",
+                Argument("rank"),
+                " and ",
+                Argument("smoothness"),
+                ", chosen from some of the rows, for example every hundredth.",
                 received=X,
             )
         reading = read_in(prepared.data, dims=dims, mask=mask, times=times, weights=weights)

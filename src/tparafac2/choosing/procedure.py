@@ -45,6 +45,7 @@ def choose(
     times: Any = None,
     weights: Any = None,
     groups: Any = None,
+    client: Any = None,
     **search: Unpack[Asked],
 ) -> Choice:
     """Let the data choose rank, smoothness and rigidity, and say how far to trust the answer.
@@ -59,6 +60,9 @@ def choose(
         As in `fit`; weights as numbers only.
     groups : sequence of I values, or mapping or Series by row label, optional
         Groups of rows (treatment, sex, region): halves of the rows have half of each.
+    client : distributed.Client, optional
+        Of a Dask cluster, whose workers do the fits that choose, instead of processes. The last fit, of what
+        was chosen, is done here.
     ranks : int or several, optional
         Ranks to try; one is taken as it is. 1 to 8, as far as halves of the rows allow. Larger ones are
         left out once one predicts worse than a smaller one, or two in a row no better.
@@ -120,13 +124,13 @@ def choose(
         asked = asked.cut_to(parts.shape)
     asked.check_size(parts.shape)
     members = read_groups(groups, parts.labels, parts.shape[1])
-    choice = _Procedure(asked, parts, members).run()
+    choice = _Procedure(asked, parts, members, client).run()
     warn_if_unsound(choice.model.result_)
     return choice
 
 
 def _require_known(given: Mapping[str, Any]) -> None:
-    known = [*Asked.__annotations__, "dims", "mask", "times", "weights", "groups"]
+    known = [*Asked.__annotations__, "dims", "mask", "times", "weights", "groups", "client"]
     for name in given:
         if name not in known:
             like = get_close_matches(name, known, 1)
@@ -145,14 +149,16 @@ class _Piece(NamedTuple):
 class _Procedure:
     """One choice, step by step; every step leaves whole evidence behind."""
 
-    def __init__(self, search: Search, parts: Parts, groups: NDArray[np.intp] | None) -> None:
+    def __init__(
+        self, search: Search, parts: Parts, groups: NDArray[np.intp] | None, client: Any = None
+    ) -> None:
         streams = np.random.SeedSequence(_entropy(search.random_state)).spawn(3)
         draws, halves = (np.random.default_rng(stream) for stream in streams[:2])
         seed = int(streams[2].generate_state(1)[0])
         bound = search.nonnegative
         if bound == "auto":
             bound = "patterns" if parts.nonnegative else None
-        self.search, self.parts, self.groups = search, parts, groups
+        self.search, self.parts, self.groups, self.client = search, parts, groups, client
         self.first = Candidate(search.ranks[0], nonnegative=bound)
         self.work = _Piece(parts, search, seed)
         self.masks = [parts.draw(draws, _SHARE) for _ in range(search.n_masks)]
@@ -161,10 +167,11 @@ class _Procedure:
 
     def run(self) -> Choice:
         """Measure, judge, and fit what was chosen."""
-        if count_jobs(self.search.n_jobs) > 1:  # or each process would compile for itself
+        # Or each process would compile for itself.
+        if self.client is not None or count_jobs(self.search.n_jobs) > 1:
             for observed in (True, False):
                 compile_missing(self.search.dtype, observed)
-        with Workers(self.search.n_jobs, self.search.progress) as workers:
+        with Workers(self.search.n_jobs, self.search.progress, self.client) as workers:
             n_models = len(self.search.ranks) + len(self._others(self.first)) * self.search.compare
             workers.expect(n_models * (len(self.masks) + 1 + len(self.splits)))
             self._search_ranks(workers)
@@ -286,7 +293,7 @@ class _Procedure:
         stability = None
         same = self._in_order_of(result, chosen)
         if not interrupted:
-            with Workers(self.search.n_jobs, self.search.progress) as workers:
+            with Workers(self.search.n_jobs, self.search.progress, self.client) as workers:
                 if not same:
                     self.evidence.whole[chosen] = result
                     self._halve(workers, [chosen])

@@ -61,7 +61,11 @@ class Replication:
         self.splits = usable_splits(halves, first, _SPLITS, None)
 
     def measure(
-        self, models: Mapping[str, Decomposition], n_jobs: int = 1, progress: bool | None = None
+        self,
+        models: Mapping[str, Decomposition],
+        n_jobs: int = 1,
+        progress: bool | None = None,
+        client: Any = None,
     ) -> dict[str, dict[str, Any]]:
         """Measure fitted models; after Ctrl-C those that were finished.
 
@@ -72,9 +76,11 @@ class Replication:
             Fits that run side by side, each in a process of its own.
         progress : bool, optional
             Show a line of progress; by default only on a terminal.
+        client : distributed.Client, optional
+            Of a Dask cluster, whose workers do the fits.
         """
         alone = {label: _alone(model) for label, model in models.items()}
-        with Workers(n_jobs, progress) as workers:
+        with Workers(n_jobs, progress, client) as workers:
             workers.expect(len(models) * (1 + len(self.splits)))
             parts = {label: self.parts[_reading(model)] for label, model in models.items()}
             errors = workers.do(_hide, [(parts[label], self.hidden, model) for label, model in alone.items()])

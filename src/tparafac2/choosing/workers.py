@@ -1,11 +1,12 @@
-"""Many small pieces of work, here or in several processes, until they are done or the user interrupts."""
+"""Many small pieces of work, here, in processes or on a cluster, until they are done or stopped."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any, Self, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from tparafac2.clusters import Cluster, count_threads, is_unwanted
 from tparafac2.fitting import count_jobs
 from tparafac2.solver import Settings
 from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans
@@ -22,6 +23,8 @@ class Workers:
         Number of processes; -1 for all cores.
     progress : bool, optional
         Whether to show a line; by default only on a terminal.
+    client : distributed.Client, optional
+        Of a Dask cluster, whose workers do it instead of processes.
 
     Examples
     --------
@@ -30,8 +33,9 @@ class Workers:
     [(3, 1), (2, 1)]
     """
 
-    def __init__(self, n_jobs: int, progress: bool | None = None) -> None:
-        self.n_jobs = count_jobs(n_jobs)
+    def __init__(self, n_jobs: int, progress: bool | None = None, client: Any = None) -> None:
+        self.cluster = None if client is None else Cluster(client)
+        self.n_jobs = count_jobs(n_jobs) if client is None else count_threads(client)
         self.line = Progress(progress, of="fits")
         self.expected = 0
 
@@ -50,16 +54,18 @@ class Workers:
         if self.interrupted:
             return [None] * len(pieces)
         done: list[Done | None] = []
-        flagged = [(self._flag, work, *piece) for piece in pieces]
-        results = (
-            in_processes(_do_one, flagged, min(self.n_jobs, len(pieces)))
-            if min(self.n_jobs, len(pieces)) > 1
-            else (_do_one(*piece) for piece in flagged)
-        )
-        for one in results:
+        for one in self._results(work, pieces):
             done.append(one)
             self.line.batch_done()
         return done
+
+    def _results(self, work: Callable[..., Done], pieces: Sequence[tuple[Any, ...]]) -> Iterable[Done | None]:
+        if self.cluster is not None:
+            there = [(is_unwanted, work, *piece) for piece in pieces]
+            return self.cluster.do(_do_one, there, lambda: self.interrupted)
+        here = [(self._flag, work, *piece) for piece in pieces]
+        n_jobs = min(self.n_jobs, len(pieces))
+        return in_processes(_do_one, here, n_jobs) if n_jobs > 1 else (_do_one(*piece) for piece in here)
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -74,9 +80,9 @@ class Workers:
         return self._stack.__exit__(*exception)  # type: ignore[arg-type]
 
 
-def _do_one(flag: str, work: Callable[..., Done], *piece: Any) -> Done | None:
+def _do_one(stop: str | Callable[[], bool], work: Callable[..., Done], *piece: Any) -> Done | None:
     # One thread, here as in other processes: rounding depends on their number, and processes are enough.
-    with helping(flag), Interrupt() as interrupt, threadpool_limits(limits=1):
+    with helping(stop), Interrupt() as interrupt, threadpool_limits(limits=1):
         if interrupt.requested:
             return None
         done = work(*piece)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tparafac2.cli.fit import Found, as_json_values, choice_as_dict, figure_kinds, finish, write
-from tparafac2.cli.making import check_source, command_line, load, make_choice, make_search
-from tparafac2.cli.options import CHOICE, Choosing, Overwrite, Several, flat, several, takes
+from tparafac2.cli.making import check_source, cluster, command_line, load, make_choice, make_search
+from tparafac2.cli.options import CHOICE, FITTING, Choosing, Overwrite, Several, flat, several, takes
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -62,6 +62,14 @@ class Request(Choosing):
         Path | None,
         typer.Option(metavar="FOLDER", help="Where everything goes.", show_default="nothing is written"),
     ] = None
+    dask: Annotated[
+        str | None,
+        FITTING(
+            metavar="ADDRESS",
+            help="Have the workers of a Dask cluster do the fits, instead of processes: tcp://10.0.0.1:8786, "
+            "or local.",
+        ),
+    ] = None
     overwrite: Overwrite = False
     figures: Annotated[
         str, typer.Option(metavar="KINDS", help="png, pdf, svg; several with commas; none.")
@@ -82,8 +90,9 @@ def choose(request: Request) -> None:
     check_source(request)
     if request.out is not None:
         check_folder(request.out, overwrite=request.overwrite)
-    loaded = load(request, silently=request.as_json)
-    choice = make_choice(request, asked, loaded)
+    with cluster(request.dask) as client:
+        loaded = load(request, silently=request.as_json)
+        choice = make_choice(request, asked, loaded, client)
     typer.echo(_as_json(choice, loaded.about) if request.as_json else _as_text(choice))
     if request.out is not None:
         about = {"title": f"Patterns in {request.file.name}", **loaded.about, "command": command_line()}

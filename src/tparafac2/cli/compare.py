@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tparafac2.cli.errors import ExitCode, Terminated, say
-from tparafac2.cli.making import Loaded, check_source, command_line, load, make_model
+from tparafac2.cli.making import Loaded, check_source, cluster, command_line, load, make_model
 from tparafac2.cli.options import (
     FITTING,
     MODEL_NAMES,
@@ -106,6 +106,14 @@ class Request(Fitting, Source):
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep the table and every model here.", show_default="not kept"),
     ] = None
+    dask: Annotated[
+        str | None,
+        FITTING(
+            metavar="ADDRESS",
+            help="Have the workers of a Dask cluster do the fits, instead of processes: tcp://10.0.0.1:8786, "
+            "or local.",
+        ),
+    ] = None
     overwrite: Overwrite = False
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False
 
@@ -120,18 +128,19 @@ def compare(request: Request) -> None:
     check_source(request)
     if request.out is not None:
         check_folder(request.out, overwrite=request.overwrite)
-    loaded = load(request, silently=request.as_json)
-    for model in models.values():
-        model.check_settings(loaded.prepared.data.shape)
-    replication, why_not = _replication(models, loaded, request)
-    lines = _finished(models, loaded, request.jobs)
-    if not lines:
-        raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
-    finished = len(lines) == len(models)
-    if replication is not None and finished:
-        measured = replication.measure(models, request.jobs)
-        finished = len(measured) == len(models)
-        lines = [line | measured.get(line["model"], {}) for line in lines]
+    with cluster(request.dask) as client:  # before anything is read: perhaps nobody answers
+        loaded = load(request, silently=request.as_json)
+        for model in models.values():
+            model.check_settings(loaded.prepared.data.shape)
+        replication, why_not = _replication(models, loaded, request)
+        lines = _finished(models, loaded, request.jobs, client)
+        if not lines:
+            raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
+        finished = len(lines) == len(models)
+        if replication is not None and finished:
+            measured = replication.measure(models, request.jobs, client=client)
+            finished = len(measured) == len(models)
+            lines = [line | measured.get(line["model"], {}) for line in lines]
     told = {line["model"]: notes(models[line["model"]].findings_, FLAGS) for line in lines}
     typer.echo(_as_json(lines, told, loaded.about) if request.as_json else _as_text(lines, told))
     if request.out is not None:
@@ -183,13 +192,15 @@ def _keep(
         typer.echo(f"\nThe table and the models are in {out}.")
 
 
-def _finished(models: Mapping[str, Decomposition], loaded: Loaded, jobs: int) -> list[dict[str, Any]]:
+def _finished(
+    models: Mapping[str, Decomposition], loaded: Loaded, jobs: int, client: Any
+) -> list[dict[str, Any]]:
     """Lines of the models that were fitted before the end, or before Ctrl-C."""
     from tparafac2.choosing import compared
 
     lines: list[dict[str, Any]] = []
     try:
-        for line in compared(models, loaded.prepared, n_jobs=jobs, weights=loaded.weights):
+        for line in compared(models, loaded.prepared, n_jobs=jobs, client=client, weights=loaded.weights):
             lines.append(line)
     except Terminated:
         raise

@@ -14,6 +14,7 @@ import typer
 from tparafac2.cli.errors import ExitCode, say
 from tparafac2.cli.making import (
     check_source,
+    cluster,
     command_line,
     load,
     make_choice,
@@ -32,6 +33,7 @@ EXAMPLES = """Examples:
   tparafac2 fit infants.npz --axes rows,columns,time --transform clr --pseudocount 0.5 --ranks 1-4 --out gut
   tparafac2 fit votes.csv --rows land --columns issue --time year --from 1990 --rank 3 --smoothness 1e-3
   tparafac2 fit data.nc --rank 4 --model parafac2 --starts 20
+  tparafac2 fit big.zarr --values x --rank 5 --smoothness 1e-3 --memory 8GB
 
 What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2).
 With --rank and --smoothness nothing is chosen, which is many times faster.
@@ -70,6 +72,14 @@ class Request(Choosing):
             metavar="FOLDER", help="Where everything goes.", show_default="FILE-rankN, or FILE-chosen"
         ),
     ] = None
+    dask: Annotated[
+        str | None,
+        FITTING(
+            metavar="ADDRESS",
+            help="Have the workers of a Dask cluster do the fits that choose; or, if nothing is chosen, read "
+            "an array and keep it, each its rows: tcp://10.0.0.1:8786, or local.",
+        ),
+    ] = None
     overwrite: Overwrite = False
     figures: Annotated[
         str, typer.Option(metavar="KINDS", help="png, pdf, svg; several with commas; none.")
@@ -97,13 +107,14 @@ def fit(request: Request) -> None:
     called = "chosen" if request.rank is None else f"rank{request.rank}"
     out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-{called}")
     check_folder(out, overwrite=request.overwrite)
-    loaded = load(request, silently=request.as_json)
-    about = {"title": f"Patterns in {request.file.name}", **loaded.about, "command": command_line()}
-    if model is not None:
-        found = Found(model.fit(loaded.prepared, weights=loaded.weights), about)
-    else:
-        choice = make_choice(request, asked or {}, loaded)
-        found = Found(choice.model, about, choice.models)
+    with cluster(request.dask) as client:
+        loaded = load(request, silently=request.as_json, client=client if model is not None else None)
+        about = {"title": f"Patterns in {request.file.name}", **loaded.about, "command": command_line()}
+        if model is not None:
+            found = Found(model.fit(loaded.prepared, weights=loaded.weights), about)
+        else:
+            choice = make_choice(request, asked or {}, loaded, client)
+            found = Found(choice.model, about, choice.models)
     deliver(found, out, figures, request)
 
 

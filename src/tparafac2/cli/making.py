@@ -6,7 +6,8 @@ import csv
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,15 +43,23 @@ def check_source(source: Source) -> None:
     require_file(source.file)
 
 
-def load(source: Source, *, silently: bool) -> Loaded:
-    """Read and prepare the data of a command, and say before the fit what was kept and what was assumed."""
+def load(source: Source, *, silently: bool, client: Any = None) -> Loaded:
+    """Read and prepare the data of a command, and say before the fit what was kept and what was assumed.
+
+    With the client of a Dask cluster its workers read them.
+    """
     from tparafac2.data.table import TABLE_DEFAULTS
     from tparafac2.io import read
 
     preparation = _preparation(source)
     options = {name: getattr(source, name) for name in TABLE_DEFAULTS if name != "weights"}
     weights, options["weights"], told = read_weights(source.weights, source.rows)
-    data = read(source.file, select=selection(source), **names(source), **options)
+    large: dict[str, Any] = {
+        name: one
+        for name, one in (("memory", source.memory), ("client", client), ("hours", source.hours))
+        if one is not None
+    }
+    data = read(source.file, select=selection(source), **names(source), **options, **large)
     loaded = prepare(data, preparation, str(source.file))
     for name in ("selection", "table"):
         if name in loaded.about and not silently:
@@ -79,6 +88,22 @@ def read_weights(asked: str | None, rows: str | None) -> tuple[Any, str | None, 
     from tparafac2.io.longtables import read_row_weights
 
     return read_row_weights(Path(asked), rows), None, f"weighted by row, from {asked}"
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[Any]:
+    """A client of the Dask cluster that was asked for; None if none was."""
+    if address is None:
+        yield None
+        return
+    from tparafac2.clusters import connected
+    from tparafac2.starts import shielded_children
+
+    with ExitStack() as stack:
+        # Or Ctrl-C would end the workers, too, and nobody would have the best so far.
+        with shielded_children():
+            client = stack.enter_context(connected(address))
+        yield client
 
 
 def prepare(data: Any, preparation: Preparation, source: str) -> Loaded:
@@ -229,11 +254,11 @@ def make_search(request: Choosing, **values: Any) -> dict[str, Any]:
     return asked
 
 
-def make_choice(request: Choosing, asked: Mapping[str, Any], loaded: Loaded) -> Choice:
-    """What the data choose."""
+def make_choice(request: Choosing, asked: Mapping[str, Any], loaded: Loaded, client: Any = None) -> Choice:
+    """What the data choose, by fits that the workers of a cluster do if there is a client."""
     from tparafac2.choosing import choose
 
-    return choose(loaded.prepared, weights=loaded.weights, groups=_groups(request), **asked)
+    return choose(loaded.prepared, weights=loaded.weights, groups=_groups(request), client=client, **asked)
 
 
 def _groups(request: Choosing) -> Any:

@@ -124,7 +124,8 @@ class Part:
     """Which data are meant, and what is kept of them."""
 
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Long table (.csv, .tsv, .parquet), .nc, .npz or .npy.")
+        Path,
+        typer.Argument(metavar="FILE", help="Long table (.csv, .tsv, .parquet), .nc, .npz, .npy or .zarr."),
     ]
     rows: Annotated[str | None, _DATA(metavar="NAME", help="Column with the rows.")] = None
     columns: Annotated[str | None, _DATA(metavar="NAME", help="Column with the columns, which evolve.")] = (
@@ -185,6 +186,23 @@ class Source(Part):
             metavar="COLUMN, FILE or rows",
             help="How much lines or rows count: a column of the table; a table with a weight for each row "
             "label; or (rows) estimated, so that noisy rows count less.",
+        ),
+    ] = None
+    memory: Annotated[
+        str | None,
+        _DATA(
+            metavar="SIZE",
+            help="Most memory to use, such as 8GB. Arrays (.nc, .npy, .zarr) that take more than a quarter "
+            "of it are read in blocks of rows.",
+            show_default="half of what there is",
+        ),
+    ] = None
+    hours: Annotated[
+        float | None,
+        _DATA(
+            metavar="NUMBER",
+            help="Refuse an array that is read in blocks if its fit would take longer, as one pass over it "
+            "shows.",
         ),
     ] = None
     transform: Annotated[

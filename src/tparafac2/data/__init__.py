@@ -11,8 +11,10 @@ from tparafac2.data.interface import (
     Compressible,
     FloatArray,
     PartlyObserved,
+    RowSolve,
     SliceData,
     SparselyStored,
+    Sweepable,
     follows_model,
     is_complete,
     is_seen_by_slice,
@@ -25,7 +27,7 @@ from tparafac2.data.labels import MODES, Labels, Mode
 from tparafac2.data.memory import physical_memory, require_memory
 from tparafac2.data.places import Places
 from tparafac2.data.reading import Reading, read_in
-from tparafac2.data.sketching import Sketch, sketch, sketched_rows
+from tparafac2.data.sketching import Sketch, sample, sampled_rows, sketch, sketched_rows
 from tparafac2.data.sparse import SparseData
 from tparafac2.data.table import Table
 from tparafac2.data.teamwork import teamwork

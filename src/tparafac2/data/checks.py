@@ -269,15 +269,21 @@ def require_observed(observed: Mask, labels: Labels) -> None:
     observed : ndarray of bool (K, I, J)
     labels : Labels
     """
-    if not observed.any():
+    require_seen(np.asarray(observed.any(axis=(0, 2))), np.asarray(observed.any(axis=(0, 1))), labels)
+
+
+def require_seen(rows: Mask, columns: Mask, labels: Labels) -> None:
+    """Refuse data in which a row or a column was never observed.
+
+    Examples
+    --------
+    >>> require_seen(np.array([True]), np.array([True, True]), Labels())
+    """
+    if not rows.any():
         raise InvalidValue(
             "every entry of X is missing: there is nothing to fit. Check ", Advice("data", "X and mask"), "."
         )
-    _, I, J = observed.shape
-    for mode, size, seen in (
-        ("rows", I, observed.any(axis=(0, 2))),
-        ("columns", J, observed.any(axis=(0, 1))),
-    ):
+    for mode, size, seen in (("rows", len(rows), rows), ("columns", len(columns), columns)):
         never = np.flatnonzero(~seen)
         if len(never):
             names = labels.coordinate("rows" if mode == "rows" else "columns", size)[never]

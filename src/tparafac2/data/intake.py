@@ -133,7 +133,7 @@ def take_in(
     >>> data.shape, data.widths
     ((2, 3, 5), (4, 5))
     """
-    _float_type(dtype)
+    float_type(dtype)
     if isinstance(X, SliceData):
         kind = type(X).__name__
         if weights is not None:
@@ -149,7 +149,7 @@ def make_intake(
     reading: Reading, *, dtype: DTypeLike | None = None, exact: bool = True, bridge: bool = True
 ) -> Intake:
     """Turn what was read into what the solver works on; see `take_in`."""
-    held_type = _float_type(dtype)
+    held_type = float_type(dtype)
     slices, labels, times = reading.slices, reading.labels, reading.times
     counts, mean = reading.weights, _mean_of_rows(reading)
     order = range(len(slices)) if times is None else np.argsort(times).tolist()
@@ -289,7 +289,8 @@ def _entry_weights(
     return weights.astype(dtype, copy=False), Weighting(sums / count / mean, mean, by)
 
 
-def _float_type(dtype: DTypeLike | None) -> np.dtype[Any]:
+def float_type(dtype: DTypeLike | None) -> np.dtype[Any]:
+    """Type to compute in; refuse others than the two that there are."""
     for accepted in (np.dtype(np.float64), np.dtype(np.float32)):
         if dtype is None or (
             isinstance(dtype, str | np.dtype | type) and dtype in (accepted, accepted.type, accepted.name)

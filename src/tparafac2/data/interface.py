@@ -1,6 +1,6 @@
 """What the solver may ask of the data: two products, one residual, and a few facts; shapes as agreed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -54,6 +54,10 @@ class SliceData(Protocol):
         Complete data to begin with, where entries are missing.
     ``row_weights`` ((I,))
         How much each row counts, where that differs: the products and errors are by weight.
+    ``sweep``, ``some_rows``
+        The update of the loadings and the product with them in one pass: see `Sweepable`.
+    ``column_equations``, ``row_equations``
+        Systems and right-hand sides of partly observed data in one pass.
     ``values``, ``with_values``
         Complete data, held as one dense array: see `Compressible`.
 
@@ -192,6 +196,28 @@ class PartlyObserved(SliceData, Protocol):
 
     def row_grams(self, W: FloatArray) -> NDArray[np.float64]:
         """The sum of w_kj w_kj' over the observed k and j, for every row: (n, I, R, R)."""
+
+
+class RowSolve(Protocol):
+    """How loadings come of the products with the data, row by row."""
+
+    def part(self, rows: slice) -> Callable[[FloatArray], FloatArray]:
+        """The same for some rows: from their F (n, R, i) to their loadings (n, R, i)."""
+
+
+@runtime_checkable
+class Sweepable(SliceData, Protocol):
+    """Data of which every pass is dear: the update of the loadings and the product with them can be one."""
+
+    @property
+    def reads(self) -> Any:
+        """What was read so far: `passes`, and more."""
+
+    def sweep(self, W: FloatArray, solve: RowSolve) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """F = sum over k of X_k W_k, the loadings that come of it, and their projection, in one pass."""
+
+    def some_rows(self, rows: NDArray[np.intp]) -> Any:
+        """Some rows, held in memory, as a dataclass with `values` (i, K, J); their numbers must be sorted."""
 
 
 def is_complete(data: SliceData) -> bool:

@@ -23,8 +23,10 @@ def physical_memory() -> int | None:
     return total if total > 0 else None
 
 
-def require_memory(needed_bytes: int, what: str, advice: Sequence[Part] = ()) -> None:
-    """Refuse work that needs more memory than the machine has.
+def require_memory(
+    needed_bytes: int, what: str, advice: Sequence[Part] = (), allowed: int | None = None
+) -> None:
+    """Refuse work that needs more memory than the machine has, or than is allowed.
 
     Parameters
     ----------
@@ -33,6 +35,8 @@ def require_memory(needed_bytes: int, what: str, advice: Sequence[Part] = ()) ->
         What needs the memory, as the beginning of a sentence.
     advice : str or parts of a sentence
         What else can be changed, as a sentence.
+    allowed : int, optional
+        How many bytes the user allows.
 
     Raises
     ------
@@ -43,12 +47,12 @@ def require_memory(needed_bytes: int, what: str, advice: Sequence[Part] = ()) ->
     --------
     >>> require_memory(1000, "A small table")
     """
-    available = physical_memory()
+    available = physical_memory() if allowed is None else allowed
     if available is not None and needed_bytes > available:
         more = [" ", *advice] if advice else []
+        has = "this machine has" if allowed is None else "what may be used is"
         raise TooLarge(
-            f"{what} needs {_gigabytes(needed_bytes)} of memory, "
-            f"but this machine has {_gigabytes(available)}. "
+            f"{what} needs {in_bytes(needed_bytes)} of memory, but {has} {in_bytes(available)}. "
             "Keep fewer rows, columns or time points, ",
             Advice("float32", "use dtype='float32' to halve the need, "),
             "or use a machine with more memory.",
@@ -57,5 +61,13 @@ def require_memory(needed_bytes: int, what: str, advice: Sequence[Part] = ()) ->
         )
 
 
-def _gigabytes(size: int) -> str:
-    return f"{min(size, 10**27) / 1e9:,.1f} GB"  # more has no meaning, and may be no float
+def in_bytes(size: float) -> str:
+    """A size as one would say it.
+
+    Examples
+    --------
+    >>> in_bytes(8e9), in_bytes(12e6)
+    ('8.0 GB', '12.0 MB')
+    """
+    size = min(size, 10**27)  # more has no meaning, and may be no float
+    return f"{size / 1e9:,.1f} GB" if size >= 50_000_000 else f"{size / 1e6:,.1f} MB"

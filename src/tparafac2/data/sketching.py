@@ -4,13 +4,16 @@ With an orthonormal basis U of directions, ||X_k - U A' D_k B_k'||^2 is ||U'X_k 
 directions leave of X_k: whatever is fitted to the sketch is a fit to the data whose error is known.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tparafac2.data.compression import Compressed
 from tparafac2.data.dense import DenseData
-from tparafac2.data.interface import SliceData
+from tparafac2.data.exact_sums import Doubles
+from tparafac2.data.interface import FloatArray, SliceData, Sweepable
 
 _SPARE = (
     10  # directions beyond the rank: the range of noisy data is found to a few parts in a thousand with them
@@ -19,11 +22,17 @@ _ROUNDS = 2  # of products with X X': one finds a start, two the range
 _WORTHWHILE = 0.5  # share of the entries that a sketch may have, or the way back takes longer than it saves
 
 
+_SAMPLED = 10  # times as many rows of a sample as directions of a sketch
+
+
 class Sketch(NamedTuple):
-    """Data with few rows, the way back, and the squared norm of what they leave out."""
+    """Data with few rows, the way back, and the squared norm of what they leave out.
+
+    Of a sample of rows there is no way back for the loadings, and it is not known what it leaves out: None.
+    """
 
     compressed: Compressed
-    left_out: float
+    left_out: float | None
 
 
 def sketched_rows(data: SliceData, rank: int) -> int | None:
@@ -36,7 +45,8 @@ def sketched_rows(data: SliceData, rank: int) -> int | None:
     """
     K, I, J = data.shape
     m = rank + _SPARE
-    entries = min(I, data.nbytes / (data.dtype.itemsize * K * J))  # of which sparse data hold a part only
+    # Sparse data hold a part of the entries only; of what is read again and again, the rows count.
+    entries = I if isinstance(data, Sweepable) else min(I, data.nbytes / (data.dtype.itemsize * K * J))
     return m if m <= _WORTHWHILE * entries else None
 
 
@@ -66,10 +76,71 @@ def sketch(data: SliceData, rank: int) -> Sketch | None:
     if m is None:
         return None
     # Directions to begin with: any do, and a fixed seed makes them repeatable.
-    basis = np.random.default_rng(0).standard_normal((data.shape[1], m))
+    begin = np.random.default_rng(0).standard_normal((data.shape[1], m))
+    basis, values = _found_in_sweeps(data, begin) if isinstance(data, Sweepable) else _found(data, begin)
+    small = DenseData(values, data.scale, data.widths)
+    return Sketch(Compressed(small, row_basis=basis), max(data.norm_squared - small.norm_squared, 0.0))
+
+
+def _found(data: SliceData, basis: Doubles) -> tuple[Doubles, FloatArray]:
+    """An orthonormal basis of the leading directions, and the coordinates of the rows in it (m, K, J)."""
     for _ in range(_ROUNDS):
         pushed = data.accumulate(data.project(np.ascontiguousarray(basis.T)[None]))[0]
         basis = np.linalg.qr(pushed.T.astype(np.float64, copy=False))[0]
+    return basis, data.project(np.ascontiguousarray(basis.T)[None])[0]
+
+
+class _AsTheyAre:
+    """The products with the data themselves, in the place of loadings that come of them."""
+
+    def part(self, rows: slice) -> Callable[[FloatArray], FloatArray]:
+        return np.asarray
+
+
+def _found_in_sweeps(data: Sweepable, basis: Doubles) -> tuple[Doubles, FloatArray]:
+    """The same in three passes: what comes of the directions is known from what came before they were
+    made orthonormal."""
     values = data.project(np.ascontiguousarray(basis.T)[None])[0]
-    small = DenseData(values, data.scale, data.widths)
-    return Sketch(Compressed(small, row_basis=basis), max(data.norm_squared - small.norm_squared, 0.0))
+    for _ in range(_ROUNDS):
+        m = len(values)
+        flat = values.reshape(m, -1).astype(np.float64, copy=False)
+        # Orthonormal here, too, or the weak directions would be lost beside the strong ones.
+        even = np.linalg.solve(_root(flat @ flat.T), flat).astype(data.dtype).reshape(values.shape)
+        pushed, _, returned = data.sweep(even[None], _AsTheyAre())
+        basis, mix = np.linalg.qr(pushed[0].T.astype(np.float64, copy=False))
+        back = np.linalg.solve(mix.T, returned[0].reshape(m, -1).astype(np.float64, copy=False))
+        values = back.astype(data.dtype).reshape(values.shape)
+    return basis, values
+
+
+def _root(gram: FloatArray) -> FloatArray:
+    """A triangular root of a matrix of cross products, of which some may be dependent."""
+    return np.asarray(np.linalg.cholesky(gram + 1e-13 * np.trace(gram) * np.eye(len(gram))))
+
+
+def sampled_rows(data: Sweepable, rank: int) -> int | None:
+    """Number of rows of a sample; None where there are not many more."""
+    count = _SAMPLED * (rank + _SPARE)
+    return count if count <= _WORTHWHILE * data.shape[1] else None
+
+
+def sample(data: Sweepable, rank: int) -> Sketch | None:
+    """Some rows, where terms on the loadings or missing entries do not let rows be mixed.
+
+    They are made larger, so that penalties weigh beside them what they weigh beside all rows.
+
+    Returns
+    -------
+    Sketch or None
+        None where there are not many more rows.
+    """
+    I, count = data.shape[1], sampled_rows(data, rank)
+    if count is None:
+        return None
+    from scipy.sparse import csr_array
+
+    rows = np.sort(np.random.default_rng(0).choice(I, count, replace=False))
+    selection = csr_array((np.full(count, np.sqrt(I / count)), (rows, np.arange(count))), shape=(I, count))
+    some = data.some_rows(rows)
+    larger = replace(some, values=some.values * some.dtype.type(np.sqrt(I / count)))
+    return Sketch(Compressed(larger, row_basis=selection), None)

@@ -4,9 +4,9 @@ This process does it, several do, or a Dask cluster: the answers are the same.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from tparafac2.clusters import connected, require_dask
 from tparafac2.experiments.measure import measure
 from tparafac2.experiments.plan import Plan, Task
 from tparafac2.experiments.plan import Protocol as Settings
@@ -14,9 +14,6 @@ from tparafac2.experiments.records import Record, Store
 from tparafac2.starts.processes import in_processes
 
 Done = tuple[Task, Record]
-
-PATIENCE = 10.0
-"""Seconds to wait for a scheduler to answer."""
 
 
 class TasksDone(NamedTuple):
@@ -76,13 +73,7 @@ class Cluster:
     """
 
     def __init__(self, address: str, jobs: int = -1) -> None:
-        try:
-            import distributed  # noqa: F401
-        except ImportError:
-            raise ValueError(
-                "a Dask cluster was asked for, but Dask is not installed: pip install 'tparafac2[cluster]', "
-                "or leave --dask out to work on this machine alone."
-            ) from None
+        require_dask(address)
         self.address = address
         self.jobs = jobs
 
@@ -90,7 +81,7 @@ class Cluster:
         """Do the tasks; those of a worker that dies are done by another."""
         from distributed import as_completed
 
-        with self._client() as client:
+        with connected(self.address, None if self.jobs < 0 else self.jobs) as client:
             futures = {client.submit(measure, task, protocol, pure=False): task for task in tasks}
             try:
                 for future in as_completed(futures):
@@ -99,38 +90,6 @@ class Cluster:
                     future.release()
             finally:
                 client.cancel(list(futures))
-
-    @contextmanager
-    def _client(self) -> Iterator[Any]:
-        from distributed import Client, LocalCluster
-
-        if self.address != "local":
-            with _connected(self.address) as client:
-                yield client
-            return
-        workers = None if self.jobs < 0 else self.jobs
-        with (
-            LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"
-            ) as cluster,
-            Client(cluster) as client,
-        ):
-            yield client
-
-
-@contextmanager
-def _connected(address: str) -> Iterator[Any]:
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=PATIENCE)
-    except (OSError, TimeoutError, ValueError) as problem:
-        raise ValueError(
-            f"no Dask scheduler answers at {address!r} ({problem}). Give the address it printed when it "
-            "began, such as tcp://10.0.0.1:8786, or 'local'."
-        ) from None
-    with client:
-        yield client
 
 
 def _elsewhere(task: Task, protocol: Settings) -> Done:

@@ -3,15 +3,18 @@
 from tparafac2.data import (
     Compressible,
     PartlyObserved,
+    Sweepable,
     follows_model,
     is_complete,
     is_seen_by_slice,
+    sampled_rows,
     sketched_rows,
 )
 from tparafac2.solver import Problem
 from tparafac2.starts import batch_size
 
 _DOUBLE = 8
+_MOST_POLISHED = 2
 
 
 def needed_bytes(problem: Problem, smaller: tuple[int, int, int], n_starts: int, n_jobs: int) -> int:
@@ -41,10 +44,14 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
     rank, size = problem.rank, problem.data.dtype.itemsize
     # The starts may be run on a sketch beside the data.
     rows = sketched_rows(problem.data, rank) if is_complete(problem.data) else None
+    if isinstance(problem.data, Sweepable):
+        rows = rows or sampled_rows(problem.data, rank)
     together = min(n_starts, batch_size((K, rows or I, J), rank) * max(1, n_jobs))
     # Patterns and products; auxiliary and dual of each split term, and those of one step before.
     per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
     once = size * (rows or 0) // rank
+    if isinstance(problem.data, Sweepable):
+        once += 3 * size * _MOST_POLISHED  # products at two points, and those that are being summed
     own = isinstance(problem.data, PartlyObserved) and not is_seen_by_slice(problem.data)
     if own or problem.coupled is not None:
         from tparafac2.data.gaps import LANES

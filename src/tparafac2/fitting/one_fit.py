@@ -1,7 +1,8 @@
 """From terms and data to a result: the way every fit takes."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -17,6 +18,7 @@ from tparafac2.data import (
     PartlyObserved,
     Sketch,
     SliceData,
+    Sweepable,
     compress,
     compressed_shape,
     follows_model,
@@ -24,6 +26,7 @@ from tparafac2.data import (
     present_columns,
     require_memory,
     row_weights,
+    sample,
     sketch,
     teamwork,
     unseen_columns,
@@ -131,33 +134,43 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     given = _given_starts(plan, intake)
     stages = path if given is None else path[-1:]
     _require_memory(_problem(data, stages[0], plan.rank, settings), terms, plan)
-    compressed = _compress(data, terms, plan)
-    problem = _problem(compressed.data, terms, plan.rank, settings)
-    small = _sketch(compressed.data, terms, plan) if given is None else None
-    bases = [compressed] if small is None else [compressed, small.compressed]
-    problems = [_problem(bases[-1].data, stage, plan.rank, settings) for stage in stages]
-    for one in problems:
-        _require_weights(one)
-        _require_lasting_columns(one)
-    # Seeds are drawn here, and not by threads in an order of their own.
-    seeds = child_seeds(plan.random_state, plan.n_starts) if given is None else []
-    begin = Beginning(data, plan, settings, problem, given, seeds)
-    signed = not asks_for(terms.A, "nonnegative"), not asks_for(terms.C, "nonnegative")
-    starts = Starts(begin.count, lambda i: prepare(begin.start(i), data, bases, signed=signed))
-    progress = Progress(plan.progress)
-    try:
+    with watched(data, plan) as progress:
+        compressed = _compress(data, terms, plan)
+        problem = _problem(compressed.data, terms, plan.rank, settings)
+        small = _sketch(compressed.data, terms, plan) if given is None else None
+        bases = [compressed] if small is None else [compressed, small.compressed]
+        problems = [_problem(bases[-1].data, stage, plan.rank, settings) for stage in stages]
+        for one in problems:
+            _require_weights(one)
+            _require_lasting_columns(one)
+        # Seeds are drawn here, and not by threads in an order of their own.
+        seeds = child_seeds(plan.random_state, plan.n_starts) if given is None else []
+        begin = Beginning(data, plan, settings, problem, given, seeds)
+        signed = not asks_for(terms.A, "nonnegative"), not asks_for(terms.C, "nonnegative")
+        starts = Starts(begin.count, lambda i: prepare(begin.start(i), data, bases, signed=signed))
         if small is None:
             runs = _search(problems, starts, settings, plan, progress)
         else:
-            runs = on_data(_search(problems, starts, on_sketch(settings), plan, progress), small)
-            if len(runs) == len(starts):  # else the user has interrupted, and asks for the best so far
-                runs = polish(problem, runs, settings, count_jobs(plan.n_jobs), progress)
-    finally:
-        progress.close()
+            runs = _search(problems, starts, on_sketch(settings), plan, progress)
+            whole = len(runs) == len(starts)  # else the user has interrupted, and asks for the best so far
+            runs = on_data(runs, small, problem, settings)
+            runs = polish(problem, runs, settings, count_jobs(plan.n_jobs), progress) if whole else runs
     choice = choose(runs, settings, fixed_strengths=terms.fixed_strengths)
     method = _method(plan, settings, data, bases, len(runs))
     about = {**about, "period": plan.period, "method": method, "version": __version__}
     return pack(intake, terms, problem, compressed, runs[choice.chosen], choice, about)
+
+
+@contextmanager
+def watched(data: SliceData, plan: FitPlan) -> Iterator[Progress]:
+    """Tell how far the fit is, and how the data are read where that takes most of the time."""
+    progress, reads = Progress(plan.progress), getattr(data, "reads", None)
+    if reads is not None:
+        progress.follow(reads)
+    try:
+        yield progress
+    finally:
+        progress.close()
 
 
 def _search(
@@ -229,6 +242,7 @@ def _require_memory(problem: Problem, terms: Terms, plan: FitPlan) -> None:
             Argument("rank"),
             ") need less, too.",
         ),
+        getattr(data, "budget", None),
     )
 
 
@@ -298,12 +312,19 @@ def _compress(data: SliceData, terms: Terms, plan: FitPlan) -> Compressed:
 
 
 def _sketch(data: SliceData, terms: Terms, plan: FitPlan) -> Sketch | None:
-    """A sketch for the starts, where rows may be mixed and starts are run until nothing changes any more."""
+    """A sketch for the starts, where rows may be mixed and starts are run until nothing changes any more.
+
+    Where rows may not be mixed, and every pass over them is dear, some of them.
+    """
     plain = is_complete(data) and row_weights(data) is None and _compressible(terms)["rows"]
     wanted = plan.compress and plan.algorithm == "fast" and plan.tol > 0
+    if not wanted:
+        return None
     # As many threads as for the starts, and none of their own for the products: rounding depends on these.
     with threadpool_limits(limits=1), teamwork(1 if is_helper() else count_jobs(plan.n_jobs)):
-        return sketch(data, plan.rank) if plain and wanted else None
+        if plain:
+            return sketch(data, plan.rank)
+        return sample(data, plan.rank) if isinstance(data, Sweepable) else None
 
 
 @dataclass(frozen=True)
@@ -354,6 +375,7 @@ def _method(
         compressed_rows=None if rows is None else rows.shape[1],
         compressed_columns=None if columns is None else columns.shape[1],
         sketched_rows=None if len(bases) == 1 else bases[1].data.shape[1],
+        passes=data.reads.passes if isinstance(data, Sweepable) else None,
         dtype=data.dtype.name,
         n_starts=n_starts,
         init=plan.init if isinstance(plan.init, str) else GIVEN_FACTORS,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tparafac2.data import Sketch
+from tparafac2.data import Sketch, Sweepable
 from tparafac2.result import ALIKE
-from tparafac2.solver import Problem, Run, Settings, Start, Status, Trace
+from tparafac2.solver import Problem, Run, Settings, Start, Status, Trace, extend
 from tparafac2.starts import Progress, likeness, ranked, run_starts
 
 _ROUGHLY = 1e-6  # tolerance on the sketch: enough to know which minimum a start has come to
@@ -18,15 +18,21 @@ def on_sketch(settings: Settings) -> Settings:
     return replace(settings, tol=max(settings.tol, _ROUGHLY))
 
 
-def on_data(runs: Sequence[Run], sketch: Sketch) -> list[Run]:
-    """The same runs as fits to the data: their error is what it was, and what the sketch left out."""
+def on_data(runs: Sequence[Run], sketch: Sketch, problem: Problem, settings: Settings) -> list[Run]:
+    """The same runs as fits to the data: their error is what it was, and what the sketch left out.
+
+    Of a sample of rows it is not known what it left out: the others are fitted to what was found on it.
+    """
+    left_out = sketch.left_out
+    if left_out is None:
+        return [run._replace(sketched=True) for run in extend(problem, runs, settings)]
     return [
         run._replace(
             A=sketch.compressed.expand_loadings(run.A),
-            trace=run.trace.raised(sketch.left_out),
-            objective=run.objective + sketch.left_out,
+            trace=run.trace.raised(left_out),
+            objective=run.objective + left_out,
             sketched=True,
-            sse=run.sse + sketch.left_out,
+            sse=run.sse + left_out,
         )
         for run in runs
     ]
@@ -57,7 +63,9 @@ def polish(
     if any(run.status is Status.INTERRUPTED for run in runs):  # the best so far is asked for
         return list(runs)
     starts = [Start(runs[i].A, runs[i].B, runs[i].C) for i in chosen]
-    ends = run_starts(problem, starts, settings, n_jobs, progress, size=1)
+    # Where every pass over the data is dear, one is made for all.
+    size = len(chosen) if isinstance(problem.data, Sweepable) else 1
+    ends = run_starts(problem, starts, settings, n_jobs, progress, size=size)
     polished = dict(zip(chosen, ends))
     return [_joined(run, polished[i]) if i in polished else run for i, run in enumerate(runs)]
 

@@ -2,6 +2,7 @@
 
 from tparafac2.choosing import compare_models  # where it was in version 0.1
 from tparafac2.io import samples as samples
+from tparafac2.io.by_rows import store_by_rows
 from tparafac2.io.describing import describe
 from tparafac2.io.folders import check_folder
 from tparafac2.io.reading import read
@@ -16,6 +17,7 @@ __all__ = [
     "Selection",
     "describe",
     "read",
+    "store_by_rows",
     "tidy_tables",
     "undo",
     "write_comparison",

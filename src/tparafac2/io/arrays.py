@@ -47,9 +47,9 @@ def read_netcdf(path: Path, dims: Mapping[Mode, str], values: str | None) -> xr.
     ('year', 'author', 'word')
     """
     array = _loaded(path, values)
-    found = _resolved(path, array, dims)
+    found = resolved_dims(path, array, dims)
     stack = array.transpose(*(found[mode] for mode in ORDER)).values
-    return _labelled(path.name, stack, labels_of(array, found), array.name)
+    return labelled(path.name, stack, labels_of(array, found), array.name)
 
 
 def open_netcdf(path: Path) -> xr.Dataset:
@@ -72,21 +72,32 @@ def holds_model(dataset: xr.Dataset) -> bool:
 
 def _loaded(path: Path, values: str | None) -> xr.DataArray:
     with open_netcdf(path) as dataset:
-        if holds_model(dataset):
-            raise InvalidValue(
-                f"{path.name!r} holds a fitted model, not data: ",
-                Advice("load", "open it with tparafac2.load"),
-                ".",
-            )
-        variables = {str(name): variable for name, variable in dataset.data_vars.items()}
-        shapes = {name: f"({', '.join(map(str, one.dims))})" for name, one in variables.items()}
-        usable = [name for name, one in variables.items() if one.ndim == 3 and one.dtype.kind in "biuf"]
-        chosen = _chosen(path.name, shapes, usable, values)
+        require_data(path, dataset)
+        chosen = array_of(path, dataset, values)
         with blamed_on(path):
-            return dataset[chosen].load()
+            return chosen.load()
 
 
-def _resolved(path: Path, array: xr.DataArray, dims: Mapping[Mode, str]) -> dict[Mode, Hashable]:
+def require_data(path: Path, dataset: xr.Dataset) -> None:
+    """Refuse a fitted model."""
+    if holds_model(dataset):
+        raise InvalidValue(
+            f"{path.name!r} holds a fitted model, not data: ",
+            Advice("load", "open it with tparafac2.load"),
+            ".",
+        )
+
+
+def array_of(path: Path, dataset: xr.Dataset, values: str | None) -> xr.DataArray:
+    """The array of a dataset that is meant; it is not loaded."""
+    variables = {str(name): variable for name, variable in dataset.data_vars.items()}
+    shapes = {name: f"({', '.join(map(str, one.dims))})" for name, one in variables.items()}
+    usable = [name for name, one in variables.items() if one.ndim == 3 and one.dtype.kind in "biuf"]
+    return dataset[chosen_array(path.name, shapes, usable, values)]
+
+
+def resolved_dims(path: Path, array: xr.DataArray, dims: Mapping[Mode, str]) -> dict[Mode, Hashable]:
+    """Which dimension is which, by what the user says and by their names."""
     has = {str(dim): dim for dim in array.dims}
     listed = ", ".join(map(repr, has))
     for mode, name in dims.items():
@@ -140,13 +151,13 @@ def read_numpy(
         )
     shapes = {name: f"({OBJECTS})" if array is None else str(array.shape) for name, array in found.items()}
     usable = [name for name, array in arrays.items() if array.ndim == 3 and array.dtype.kind in "biuf"]
-    chosen = _chosen(path.name, shapes, usable, values)
-    order = _read_axes(path, axes, arrays[chosen].shape)
+    chosen = chosen_array(path.name, shapes, usable, values)
+    order = array_order(path, axes, arrays[chosen].shape)
     stack = arrays[chosen].transpose([order.index(mode) for mode in ORDER])
     sizes = dict(zip(ORDER, stack.shape))
     labels = {mode: _labels(path, found, mode, names.get(mode), sizes[mode]) for mode in MODES}
     _hint_at_labels(path, arrays, {mode: sizes[mode] for mode in MODES if labels[mode] is None})
-    return _labelled(path.name, stack, Labels(**labels, names=_distinct(names)), chosen)
+    return labelled(path.name, stack, Labels(**labels, names=_distinct(names)), chosen)
 
 
 def read_array_groups(path: Path, rows: str | None, name: str) -> dict[Any, str] | list[str]:
@@ -232,7 +243,8 @@ def _opened(load: Callable[[], Any]) -> NDArray[Any] | None:
         raise
 
 
-def _read_axes(path: Path, axes: str | Sequence[str] | None, shape: tuple[int, ...]) -> list[str]:
+def array_order(path: Path, axes: str | Sequence[str] | None, shape: tuple[int, ...]) -> list[str]:
+    """What the dimensions of an array without names are, as the user says."""
     said = axes.split(",") if isinstance(axes, str) else axes or ()
     order = [str(axis).strip() for axis in said]
     if sorted(order) != sorted(MODES):
@@ -294,7 +306,7 @@ def _distinct(names: Mapping[Mode, str]) -> Mapping[Mode, str]:
     return names if len({names.get(mode, mode) for mode in MODES}) == len(MODES) else {}
 
 
-def _chosen(file: str, shapes: Mapping[str, str], usable: list[str], values: str | None) -> str:
+def chosen_array(file: str, shapes: Mapping[str, str], usable: list[str], values: str | None) -> str:
     """Name of the array that was asked for, or of the only one that is usable, or of that called X.
 
     `shapes` are for people to read, `usable` are the names of arrays of three dimensions.
@@ -302,11 +314,11 @@ def _chosen(file: str, shapes: Mapping[str, str], usable: list[str], values: str
     Examples
     --------
     >>> shapes = {"counts": "(3, 4, 2)", "rows": "(3,)"}
-    >>> _chosen("votes.npz", shapes, ["counts"], None)
+    >>> chosen_array("votes.npz", shapes, ["counts"], None)
     'counts'
-    >>> _chosen("data.npz", {"X": "(2, 3, 4)", "B": "(2, 4, 3)"}, ["X", "B"], None)
+    >>> chosen_array("data.npz", {"X": "(2, 3, 4)", "B": "(2, 4, 3)"}, ["X", "B"], None)
     'X'
-    >>> _chosen("votes.npz", shapes, ["counts"], "count")
+    >>> chosen_array("votes.npz", shapes, ["counts"], "count")
     Traceback (most recent call last):
     ValueError: 'votes.npz' has no array 'count'; did you mean 'counts'? It has 'counts' (3, 4, 2), 'rows'
     (3,).
@@ -337,23 +349,28 @@ def _chosen(file: str, shapes: Mapping[str, str], usable: list[str], values: str
     return usable[0] if values is None else values
 
 
-def _labelled(file: str, stack: NDArray[Any], labels: Labels, name: Hashable) -> xr.DataArray:
+def labelled(file: str, stack: NDArray[Any], labels: Labels, name: Hashable) -> xr.DataArray:
     """Give what a file holds as a labelled array; text that is numbers or dates throughout tells the time.
 
     Examples
     --------
     >>> import numpy as np
     >>> labels = Labels(time=["2021-05-01", "2020-12-31"])
-    >>> _labelled("votes.npz", np.ones((2, 3, 4)), labels, "X").time.dtype.kind
+    >>> labelled("votes.npz", np.ones((2, 3, 4)), labels, "X").time.dtype.kind
     'M'
-    >>> _labelled("votes.npz", np.ones((1, 3, 4)), Labels(), "X")
+    >>> labelled("votes.npz", np.ones((1, 3, 4)), Labels(), "X")
     Traceback (most recent call last):
     ValueError: 'votes.npz' holds one time only: at least two are needed. Is it said rightly which dimension
     is time?
     """
-    if len(stack) < 2:
+    return named_array(stack, checked_labels(file, labels, len(stack)), name)
+
+
+def checked_labels(file: str, labels: Labels, n_times: int) -> Labels:
+    """Labels of an array of at least two times, every one of its own; text that tells the time as times."""
+    if n_times < 2:
         raise ValueError(
-            f"{file!r} holds {'one time only' if len(stack) else 'no time'}: at least two are needed. "
+            f"{file!r} holds {'one time only' if n_times else 'no time'}: at least two are needed. "
             "Is it said rightly which dimension is time?"
         )
     if labels.time is not None:
@@ -361,7 +378,7 @@ def _labelled(file: str, stack: NDArray[Any], labels: Labels, name: Hashable) ->
     for mode in MODES:
         if (found := getattr(labels, mode)) is not None:
             _require_distinct(file, mode, found)
-    return named_array(stack, labels, name)
+    return labels
 
 
 def _as_times(file: str, labels: NDArray[Any]) -> NDArray[Any]:

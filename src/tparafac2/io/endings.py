@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
-ENDINGS = (*TEXT_ENDINGS, *(f"{ending}.gz" for ending in TEXT_ENDINGS), ".parquet", ".nc", ".npy", ".npz")
+ARRAY_ENDINGS = (".nc", ".npy", ".npz", ".zarr")
+ENDINGS = (*TEXT_ENDINGS, *(f"{ending}.gz" for ending in TEXT_ENDINGS), ".parquet", *ARRAY_ENDINGS)
 
 # That of UTF-32 in small-endian order begins with one of UTF-16: it must come first.
 _MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -43,8 +44,8 @@ def ending_of(path: Path) -> str:
     '.csv.gz'
     >>> ending_of(Path("votes.xlsx"))
     Traceback (most recent call last):
-    ValueError: 'votes.xlsx' does not end in .csv, .tsv, .txt, .csv.gz, .tsv.gz, .txt.gz, .parquet, .nc, .npy
-    or .npz, so it is not known how to read it: save it as one of these, for example as CSV.
+    ValueError: 'votes.xlsx' does not end in .csv, .tsv, .txt, .csv.gz, .tsv.gz, .txt.gz, .parquet, .nc, .npy,
+    .npz or .zarr, so it is not known how to read it: save it as one of these, for example as CSV.
     """
     name = path.name.lower()
     found = [ending for ending in ENDINGS if name.endswith(ending)]
@@ -67,6 +68,8 @@ def require_file(path: Path) -> str:
     """
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}: check the path.")
+    if path.is_dir() and path.suffix.lower() == ".zarr":
+        return _require_zarr(path)
     if path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file in it.")
     if not path.is_file():  # reading a pipe could wait for ever, and it can be read once only
@@ -85,6 +88,15 @@ def require_file(path: Path) -> str:
             "Give it the ending that it should have, or save it anew."
         )
     return ending
+
+
+def _require_zarr(path: Path) -> str:
+    if not any((path / name).is_file() for name in ("zarr.json", ".zarray", ".zgroup")):
+        raise ValueError(
+            f"{path.name!r} is a folder without zarr.json, .zarray or .zgroup: it is no Zarr store, or not "
+            "all of it is there."
+        )
+    return ".zarr"
 
 
 def encoding_of(path: Path) -> str:

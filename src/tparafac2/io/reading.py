@@ -11,16 +11,27 @@ from tparafac2.data import MODES, Table, listed, shown
 from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
 from tparafac2.errors import InvalidValue
 from tparafac2.io.arrays import read_netcdf, read_numpy
-from tparafac2.io.endings import require_file
+from tparafac2.io.endings import ARRAY_ENDINGS, require_file
 from tparafac2.io.longtables import Columns, parquet_columns, read_parquet_table, read_text_table
 from tparafac2.io.selecting import Selection, in_turn, top_columns
+from tparafac2.io.stored import KEPT_ENDINGS, Asked, load_zarr, read_kept
 from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
+from tparafac2.large import Stored
 from tparafac2.words import Part, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _OF_TABLES = ("absent", "duplicates", "weights")
+_OF_ARRAYS = ("memory", "client", "hours")
+
+
+class ReadOptions(TableOptions, total=False):
+    """Options of `read`: those of a table, and how large arrays are read."""
+
+    memory: str | int | None
+    client: Any
+    hours: float | None
 
 
 def read(
@@ -32,16 +43,17 @@ def read(
     values: str | None = None,
     axes: str | Sequence[str] | None = None,
     select: Selection | None = None,
-    **options: Unpack[TableOptions],
-) -> Table | xr.DataArray:
+    **options: Unpack[ReadOptions],
+) -> Table | Stored | xr.DataArray:
     """Read data for a fit.
 
     Parameters
     ----------
     path : path
         A long table: .csv, .tsv or .txt (also packed, .csv.gz), or .parquet, for which pyarrow is needed. Or
-        an array: .nc (netCDF), .npz or .npy (NumPy). Columns of a text file may be separated by commas,
-        semicolons, tabs or ``|``, whatever its ending; its first line has their names.
+        an array: .nc (netCDF), .npz or .npy (NumPy), or .zarr, for which zarr is needed. Columns of a text
+        file may be separated by commas, semicolons, tabs or ``|``, whatever its ending; its first line has
+        their names.
     rows, columns, time : str
         Of a long table: names of the columns that say which row, column and time a line belongs to. Of a
         netCDF file: names of the dimensions, where they are not plain. Of an .npz file: names of the arrays
@@ -56,11 +68,15 @@ def read(
         What is kept: times, lines or labels that fulfil conditions, columns that are not left out.
     **options
         `top_columns` and `top_by`, as in `Table`; for long tables also `absent`, `duplicates` and `weights`.
+        For arrays `memory`, the most that a fit may use, such as "8GB" (half of the machine's unless given):
+        what takes more than a quarter of it stays where it is, and is read in blocks of rows when it is
+        fitted. `client`, a distributed.Client of a Dask cluster, whose workers read the rows and keep them.
+        And `hours`: what would take longer is refused after the first pass over the data.
 
     Returns
     -------
-    Table or xarray.DataArray
-        Both can be fitted. Dimensions of an array are in the order time, rows, columns; they keep their names
+    Table, xarray.DataArray or Stored
+        All can be fitted. Dimensions of an array are in the order time, rows, columns; they keep their names
         if these tell which is which, and are else called so.
 
     Raises
@@ -82,15 +98,20 @@ def read(
     >>> table.shape, table.labels.rows.tolist()
     ((2, 2, 2), ['Ann', 'Bo'])
     """
-    unknown = [name for name in options if name not in TABLE_DEFAULTS]
+    known = (*TABLE_DEFAULTS, *_OF_ARRAYS)
+    unknown = [name for name in options if name not in known]
     if unknown:
-        raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(TABLE_DEFAULTS)}.")
+        raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(known)}.")
+    memory, client = options.pop("memory", None), options.pop("client", None)
+    hours = options.pop("hours", None)
     select = select or Selection()
     require_top(options.get("top_columns"), options.get("top_by", "total"))
     source = Path(path)
     ending = require_file(source)
     asked = {"rows": rows, "columns": columns, "time": time, "values": values}
-    if ending not in (".nc", ".npy", ".npz"):
+    if ending not in ARRAY_ENDINGS:
+        for name, value in zip(_OF_ARRAYS, (memory, client, hours)):
+            _refuse(name, value, None, f"{source.name!r} is a long table: leave it out.")
         _refuse("axes", axes, None, f"{source.name!r} is a long table: leave it out.")
         is_parquet = ending == ".parquet"
         complete = _complete(source, asked | {"weights": options.get("weights")}, is_parquet)
@@ -102,7 +123,15 @@ def read(
     if ending == ".nc":
         names_them = "netCDF files name their dimensions: say "
         _refuse("axes", axes, None, names_them, *in_turn(map(Setting, MODES)), ".")
+    asked_for = Asked(names, values, axes, select, memory, client, hours)
+    kept = read_kept(source, asked_for) if ending in KEPT_ENDINGS else None
+    if kept is not None:
+        _refuse("top_columns", options.get("top_columns"), None, f"{source.name!r} is not read at once.")
+        return kept
+    if ending == ".nc":
         array = read_netcdf(source, names, values)
+    elif ending == ".zarr":
+        array = load_zarr(source, asked_for)
     else:
         array = read_numpy(source, names, values, axes)
     array = select.of_array(source.name, array) if select else array

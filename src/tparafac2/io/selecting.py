@@ -114,6 +114,13 @@ def read_condition(text: str) -> Condition:
     return Condition(name, sign, values, said)
 
 
+def _places(kept: Mask) -> slice | NDArray[np.intp]:
+    """Where it is true: a slice, if that is all in one piece, so that what is on disk is read in one."""
+    places = np.flatnonzero(kept)
+    whole = len(places) > 0 and len(places) == places[-1] - places[0] + 1
+    return slice(int(places[0]), int(places[-1]) + 1) if whole else places
+
+
 def _is_missing(label: Any) -> bool:
     if isinstance(label, str):
         return label in MISSING_TEXTS
@@ -271,7 +278,7 @@ class Selection:
                 left = "no" if not counts[mode] else "one"
                 what = _MANY.get(mode, mode) if not counts[mode] else mode
                 raise ValueError(f"{file!r}: {left} {what} left {self.describe()}: keep more.")
-        chosen = array.isel({dims[mode]: np.flatnonzero(mask) for mode, mask in kept.items()})
+        chosen = array.isel({dims[mode]: _places(mask) for mode, mask in kept.items()})
         sizes = {str(mode): (counts[mode], len(mask)) for mode, mask in kept.items()}
         return chosen.assign_attrs({SELECTION: self.account(sizes)})
 

@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tparafac2.data import FloatArray, Intake, Table, take_in
+from tparafac2.errors import InvalidValue
 from tparafac2.fitting import (
     DEFAULT_SMOOTHNESS,
     FitPlan,
@@ -27,10 +28,12 @@ from tparafac2.fitting import (
     warn_if_unsound,
     weights,
 )
+from tparafac2.large import Stored, stored_if_large, take_stored
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
-from tparafac2.words import PYTHON, Words
+from tparafac2.starts import Progress
+from tparafac2.words import PYTHON, Argument, Setting, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,11 +177,13 @@ class Decomposition(Estimator):
         Parameters
         ----------
         X : ndarray (K, I, J), list of K arrays, DataFrames or scipy sparse matrices (I, J), dict of these \
-by time, xarray.DataArray, Table, or Prepared
+by time, xarray.DataArray, Table, Prepared, or Stored
             One slice of rows and columns for each time. NaN is missing. DataFrames are matched by their
             labels, in any order. Sparse slices are never made dense. One long DataFrame is taken as a Table
             if the names of its columns tell which are rows, columns and time.
-            How data were prepared is kept with the model, for `fitted_values`.
+            How data were prepared is kept with the model, for `fitted_values`. A numpy.memmap, an array of
+            Zarr, h5py or Dask and a DataArray that was not loaded are read in blocks of rows if they take
+            more than a quarter of the memory; `Stored` says how much may be used.
         y : None
             Ignored; there for scikit-learn.
         dims : mapping, optional
@@ -215,6 +220,12 @@ arrays, or "rows", optional
         if weights is not None:
             check_weights(weights, self.get_params())
 
+        stored = stored_if_large(X, dims)
+        if stored is not None:
+            self.fit_intake(self._take_stored(stored, mask, times, weights), preparation)
+            warn_if_unsound(self.result_)
+            return self
+
         def take(counts: Any) -> Intake:
             return take_in(
                 X,
@@ -236,6 +247,29 @@ arrays, or "rows", optional
             self.fit_intake(take(weights), preparation)
         warn_if_unsound(self.result_)
         return self
+
+    def _take_stored(self, stored: Stored, mask: Any, times: Any, weights: Any) -> Intake:
+        """What is larger than memory, after one look at all of it."""
+        for name, given in (("mask", mask), ("weights", weights)):
+            if given is not None:
+                raise InvalidValue(
+                    Argument(name),
+                    " is not for data that are read in blocks of rows: store NaN where an entry is missing, "
+                    "or fit what fits in memory.",
+                )
+        if self.missing == "em":
+            raise InvalidValue(
+                Setting("missing", "em"),
+                " is not for data that are read in blocks of rows: leave it at 'auto'.",
+            )
+        self._check_size(Size(stored.shape))
+        progress = Progress(self.progress)
+        try:
+            return take_stored(
+                stored, dtype=self.dtype, times=times, bridge=bool(self.bridge), watch=progress.looking
+            )
+        finally:
+            progress.close()
 
     def fit_intake(self, intake: Intake, preparation: Mapping[str, Any] | None = None) -> Self:
         """Fit the model to data that were taken in already, for those who fit many times; without warnings.

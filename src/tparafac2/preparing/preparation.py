@@ -13,7 +13,9 @@ from tparafac2.data import MODES, FloatArray, Labels, Mode, Table, require_memor
 from tparafac2.data.checks import require_finite_entries, require_numbers, require_stack
 from tparafac2.data.labels import AXES, ORDER, SELECTION, dated_dims, labels_of, named_array, resolve_dims
 from tparafac2.errors import InvalidValue
+from tparafac2.large import Stored, stored_if_large
 from tparafac2.preparing.adjustment import Adjustment
+from tparafac2.preparing.in_blocks import adjusted_source
 from tparafac2.preparing.steps import (
     Transform,
     Transformed,
@@ -122,9 +124,9 @@ class Preparation:
 
         Parameters
         ----------
-        X : Table, xarray.DataArray or ndarray (K, I, J)
+        X : Table, xarray.DataArray, ndarray (K, I, J), or Stored
             NaN, and what is masked, is missing and stays so. Sparse slices of a Table stay sparse unless
-            there is a clr.
+            there is a clr. What is Stored, or stored and larger than memory, is prepared when it is read.
         dims : mapping, optional
             For a DataArray: which dimension is which, as in `fit`.
 
@@ -140,8 +142,11 @@ class Preparation:
         MemoryError
             If sparse slices had to be made dense, and would not fit.
         """
-        if isinstance(X, Table) and self == Preparation():
+        if isinstance(X, Table | Stored) and self == Preparation():
             return Prepared(self, X, selection=selection_of(X))
+        stored = stored_if_large(X, dims)
+        if stored is not None:
+            return self._in_blocks(stored)
         given, steps = _take(X, dims), transform_steps(self.transform)
         if given.table is not None and given.is_sparse and "clr" not in steps:
             made = self._corrected(transform_sparse(given.values, steps), given.table)
@@ -171,6 +176,17 @@ class Preparation:
         self._require_spread(found, table.labels)
         data = table.with_slices(slices, found.correction(slices))
         return Prepared(self, data, found.centers, found.scales, made.n_empty)
+
+    def _in_blocks(self, stored: Stored) -> Prepared:
+        """Prepare rows when they are read; what is to be known of all of them takes a pass or two."""
+        steps = transform_steps(self.transform)
+        source, n_empty = adjusted_source(
+            stored, steps, self.pseudocount, (self.center, self.scale), self.least_size
+        )
+        found = source.adjustment
+        self._require_spread(found, stored.labels)
+        data = stored.read_through(source)
+        return Prepared(self, data, found.centers, found.scales, n_empty, selection_of(stored.X))
 
     def _adjusted(self, made: Transformed, given: _Given) -> Prepared:
         found = Adjustment.of(made.values, self.center, self.scale, self.least_size)

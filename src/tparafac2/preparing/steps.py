@@ -13,7 +13,7 @@ from tparafac2.words import Setting
 
 Transform: TypeAlias = Literal["log1p", "sqrt", "share", "clr"]
 _ELEMENTWISE: dict[str, Callable[[FloatArray], FloatArray]] = {"log1p": np.log1p, "sqrt": np.sqrt}
-_ROUNDING = 1e-13  # a spread this small beside the values themselves is rounding
+ROUNDING = 1e-13  # a spread this small beside the values themselves is rounding
 
 
 class Transformed(NamedTuple):
@@ -197,7 +197,7 @@ def deviations(stack: FloatArray, mode: Mode, before: FloatArray) -> FloatArray:
     about = scaled - spread_out(means(scaled, mode), mode)
     found = np.sqrt(means(np.square(about), mode)) * sizes
     seen = (~np.isnan(stack)).any(axis=_others(mode))
-    return np.where(seen, np.where(found <= _ROUNDING * before, 0.0, found), 1.0)
+    return np.where(seen, np.where(found <= ROUNDING * before, 0.0, found), 1.0)
 
 
 def require_spread(flat: NDArray[np.bool_], mode: Mode, labels: Labels) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import Intake, SliceData, Table, padded, take_in, unseen_among
+from tparafac2.large import stored_if_large, take_stored
 from tparafac2.penalties import asks_for, distance_weights, proximal, softens
 from tparafac2.preparing import Prepared, describe_record
 from tparafac2.result.record import Result
@@ -68,7 +69,11 @@ def evaluate(
     X = _as_prepared(result, X)
     if weights is None and not (isinstance(X, Table) and X.counts is not None):
         weights = _own_weights(result)
-    intake = take_in(X, dims=dims, mask=mask, times="even", weights=weights)
+    stored = stored_if_large(X, dims)
+    if stored is not None:
+        intake = take_stored(stored, times="even")
+    else:
+        intake = take_in(X, dims=dims, mask=mask, times="even", weights=weights)
     _require_data_of(result, intake)
     data, seen = intake.data, list(intake.order)
     share = _relative_error(data, result.A, (padded(result.B, fill=0.0) * result.C[:, None, :])[seen])

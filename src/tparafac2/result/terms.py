@@ -231,6 +231,8 @@ class Method:
         To how many rows and columns the data were compressed; None where they were not.
     sketched_rows : int or None
         How many rows the sketch had that the starts were run on; None where they were run on the data.
+    passes : int or None
+        How many times all data were read; None where they were in memory.
     dtype : str
         Precision in which data and patterns were held.
     n_starts : int
@@ -252,6 +254,7 @@ class Method:
     compressed_rows: int | None = None
     compressed_columns: int | None = None
     sketched_rows: int | None = None
+    passes: int | None = None
     dtype: str = "float64"
     n_starts: int = 1
     init: str = "uniform"

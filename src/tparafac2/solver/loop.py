@@ -109,7 +109,7 @@ class Batch:
         active, problem = self.active, self.problem
         p = len(active)
         At, C = self.loadings.values[active], self.strengths.values[active]
-        G, observed = self.view.columns(self._model(At, C), self.G[:p])
+        G, observed = self.view.columns(active, self._model(At, C), self.G[:p])
         N = self.view.row_gram(At)
         self.patterns.update(Given(active, G, N, C, self.weights.weight[active], observed))
         summary, systems = self.view.summarise(self._patterns(), G, N, observed)
@@ -122,8 +122,8 @@ class Batch:
         else:
             for slot, i in enumerate(active):
                 np.multiply(self.patterns.B[i], C[slot][:, :, None], out=G[slot], casting="same_kind")
-        F, H = self.view.rows(BatchedFactors(At, self.patterns.B, C), G, summary.gram)
-        self.loadings.update(active, H, F)
+        model = BatchedFactors(At, self.patterns.B, C)
+        F, H = self.view.update_rows(self.loadings, active, model, G, summary.gram)
         At = self.loadings.values[active]
         N = At @ At.transpose(0, 2, 1)
         sse = self.view.sse(At, G, F, H)
@@ -223,6 +223,7 @@ class Batch:
     ) -> Info:
         active = self.active
         self.loadings.carry(active, scales.a, momentum)
+        self.view.carry(active, scales.a, momentum)
         if not self.problem.fixed_strengths:
             self.strengths.carry(active, scales.c, momentum)
         gap_b = self.patterns.carry(active, scales.b, momentum) / np.maximum(norm_b, 1e-300)

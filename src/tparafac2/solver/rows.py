@@ -1,5 +1,6 @@
 """Loadings and strengths: blocks whose rows meet only in the terms on them."""
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,29 @@ Indices = NDArray[np.intp]
 
 # Penalty weight of a factor that is zero; positive also in the units of users whose data are tiny.
 LEAST_WEIGHT = 1e-90
+
+
+@dataclass(frozen=True, eq=False)
+class RowSolver:
+    """How rows are solved one by one; x (p, R, m) is where the search for non-negative solutions begins."""
+
+    H: FloatArray
+    x: FloatArray
+    ridge: float
+    lift: float
+    clip: bool
+
+    def part(self, rows: slice) -> "RowSolver":
+        """The same for some rows."""
+        own = self.H if self.H.shape[1] == 1 else self.H[:, rows]
+        return replace(self, H=own, x=np.ascontiguousarray(self.x[:, :, rows]))
+
+    def __call__(self, F: FloatArray) -> FloatArray:
+        """The solutions (p, R, m) from F (p, R, m)."""
+        x = self.x.copy()
+        # In double precision always: the kernel is compiled anew for every other.
+        solve_block(self.H, np.asarray(F, np.float64), x, self.ridge, self.lift, self.clip)
+        return x
 
 
 class RowBlock:
@@ -41,6 +65,7 @@ class RowBlock:
         self.terms = terms
         self.settings = settings
         self.lift = lift
+        self.linear = False  # whether extrapolated values are kept as they are, also where they are negative
         self.clip = settings.absorb and terms.only("nonnegative")
         splits = () if self.clip else terms.splits
         self.splits = splits
@@ -55,10 +80,17 @@ class RowBlock:
             for p, i in enumerate(active):
                 self._admm(int(i), H[p], F[p].T)
         else:
-            x = self.values[active]
-            # In double precision always: the kernel is compiled anew for every other.
-            solve_block(H, np.asarray(F, np.float64), x, self.terms.ridge, self.lift, self.clip)
-            self.values[active] = x
+            self.values[active] = self.solving(active, H)(F)
+
+    @property
+    def row_wise(self) -> bool:
+        """Whether every row can be solved by itself, once and for all."""
+        return not self.splits
+
+    def solving(self, active: Indices, H: FloatArray) -> "RowSolver":
+        """How rows of the active starts are solved, one by one, from H (p, m or 1, R, R)."""
+        x = self.values[active]
+        return RowSolver(H, np.maximum(x, 0.0) if self.clip else x, self.terms.ridge, self.lift, self.clip)
 
     def gaps(self, active: Indices) -> FloatArray:
         """Largest ||x - aux|| / ||x|| over the split terms."""
@@ -77,7 +109,7 @@ class RowBlock:
         step = momentum[:, None, None]
         new = self.values[active] * scale[:, :, None]
         ahead = new + step * (new - self.before[active])
-        self.values[active] = np.maximum(ahead, 0.0) if self.clip else ahead
+        self.values[active] = np.maximum(ahead, 0.0) if self.clip and not self.linear else ahead
         self.before[active] = new
         for t, array in enumerate((*self.aux, *self.dual)):
             new = array[active] * scale[:, None, :]

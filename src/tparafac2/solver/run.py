@@ -110,11 +110,15 @@ def finish(problem: Problem, run: Run) -> Run:
 def evaluate(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> tuple[float, float]:
     """The true objective and its sum of squared errors at the given factors, in the solver's units."""
     sse = squared_error(problem, A, B * C[:, None, :])
-    penalty = sum(_value(term, A) for term in problem.a.everything)
-    penalty += _pattern_penalty(problem, B)
+    return sse + penalty(problem, A, B, C), sse
+
+
+def penalty(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> float:
+    """What all terms together cost at the given factors."""
+    total = sum(_value(term, A) for term in problem.a.everything) + _pattern_penalty(problem, B)
     if not problem.fixed_strengths:
-        penalty += sum(_value(term, C) for term in problem.c.everything)
-    return sse + penalty, sse
+        total += sum(_value(term, C) for term in problem.c.everything)
+    return total
 
 
 def _pattern_penalty(problem: Problem, B: FloatArray) -> float:

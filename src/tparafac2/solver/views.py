@@ -14,6 +14,7 @@ from tparafac2.data import (
     FloatArray,
     PartlyObserved,
     SliceData,
+    Sweepable,
     follows_model,
     is_seen_by_slice,
     row_weights,
@@ -21,7 +22,7 @@ from tparafac2.data import (
 from tparafac2.solver import kernels
 from tparafac2.solver.kernels import Observed, Quadratics, Summary
 from tparafac2.solver.patterns import by_slice
-from tparafac2.solver.rows import Indices
+from tparafac2.solver.rows import Indices, RowBlock
 
 
 class Patterns(NamedTuple):
@@ -44,7 +45,9 @@ class View:
         self.data = data
         self.weights = row_weights(data)
 
-    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+    def columns(
+        self, active: Indices, model: BatchedFactors, out: FloatArray
+    ) -> tuple[FloatArray, Observed | None]:
         """G_k = X_k' A in `out`, and what was observed of each column where that matters."""
         return self.data.project(model.At, out=out), None
 
@@ -70,6 +73,17 @@ class View:
         """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
         return self.data.accumulate(W), self._systems(model.C, gram)
 
+    def update_rows(
+        self, loadings: RowBlock, active: Indices, model: BatchedFactors, W: FloatArray, gram: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Solve for the loadings; give what they were solved from, as `rows` does."""
+        F, H = self.rows(model, W, gram)
+        loadings.update(active, H, F)
+        return F, H
+
+    def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> None:
+        """The loadings were rescaled, and extrapolated."""
+
     def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
         """Sum of squared errors at the new loadings, from their right-hand sides and systems.
 
@@ -87,6 +101,54 @@ class View:
         return np.asarray(common if self.weights is None else common * self.weights[:, None, None])
 
 
+class SweptView(View):
+    """Data of which every pass is dear: the products with the new loadings come with their update.
+
+    They are linear in the loadings: at an extrapolated point they are known from those at two others.
+    """
+
+    data: Sweepable
+
+    def __init__(self, data: Sweepable) -> None:
+        super().__init__(data)
+        self.here: FloatArray | None = None  # products at the loadings that were found last ...
+        self.ahead: FloatArray | None = None  # ... and at those extrapolated from them
+        self.known: Indices = np.empty(0, dtype=np.intp)  # of which starts
+
+    def columns(
+        self, active: Indices, model: BatchedFactors, out: FloatArray
+    ) -> tuple[FloatArray, Observed | None]:
+        """See View."""
+        if self.ahead is None:
+            G = self.data.project(model.At, out=out)
+            self.here, self.known = G.copy(), active
+            return G, None
+        np.take(self.ahead, np.searchsorted(self.known, active), axis=0, out=out)
+        return out, None
+
+    def update_rows(
+        self, loadings: RowBlock, active: Indices, model: BatchedFactors, W: FloatArray, gram: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """See View."""
+        self.ahead = None
+        if not loadings.row_wise:
+            return super().update_rows(loadings, active, model, W, gram)
+        H = self._systems(model.C, gram)
+        F, loadings.values[active], self.ahead = self.data.sweep(W, loadings.solving(active, H))
+        loadings.linear = True
+        return F, H
+
+    def carry(self, active: Indices, scale: FloatArray, momentum: FloatArray) -> None:
+        """See View."""
+        if self.ahead is None or self.here is None:
+            return
+        before = self.here[np.searchsorted(self.known, active)]
+        self.here = self.ahead * scale[:, :, None, None].astype(self.ahead.dtype)
+        step = momentum[:, None, None, None].astype(self.ahead.dtype)
+        self.ahead = self.here + step * (self.here - before)
+        self.known = active
+
+
 class FilledView(View):
     """EM: as complete, with the current model where nothing was observed; at first, with a first guess.
 
@@ -98,7 +160,9 @@ class FilledView(View):
         self.coupled = coupled
         self.begun = False
 
-    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+    def columns(
+        self, active: Indices, model: BatchedFactors, out: FloatArray
+    ) -> tuple[FloatArray, Observed | None]:
         """See View."""
         G = self.data.project(model.At, model if self.begun else None, out=out)
         if self.coupled is None:
@@ -131,18 +195,26 @@ class ObservedView(View):
         self.joined = np.ones((K, J)) if coupled is None else coupled
         self._H: FloatArray = np.empty(0)
 
-    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+    def columns(
+        self, active: Indices, model: BatchedFactors, out: FloatArray
+    ) -> tuple[FloatArray, Observed | None]:
         """See View."""
         K, _, J = self.data.shape
         p, R = model.At.shape[:2]
         shape = (R * (R + 1) // 2, K, J)
         if self._H.shape[1:] != shape or len(self._H) < p:
             self._H = np.empty((p, *shape), dtype=self.data.dtype)
+        if hasattr(self.data, "column_equations"):
+            H, out[...] = self.data.column_equations(model.At)
+            return out, Observed(H, self.joined)
         H = self.data.column_grams(model.At, out=self._H[:p])
         return self.data.project(model.At, out=out), Observed(H, self.joined)
 
     def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See View."""
+        if hasattr(self.data, "row_equations"):
+            F, H = self.data.row_equations(W)
+            return F, H
         return self.data.accumulate(W), self.data.row_grams(W)
 
     def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
@@ -155,7 +227,9 @@ class ObservedView(View):
 class SlicedView(ObservedView):
     """Exact, where all columns of a slice miss the same rows: they share a system, as in complete data."""
 
-    def columns(self, model: BatchedFactors, out: FloatArray) -> tuple[FloatArray, Observed | None]:
+    def columns(
+        self, active: Indices, model: BatchedFactors, out: FloatArray
+    ) -> tuple[FloatArray, Observed | None]:
         """See View."""
         return self.data.project(model.At, out=out), None
 
@@ -171,7 +245,7 @@ def view_of(data: SliceData, coupled: FloatArray | None = None) -> View:
     if isinstance(data, PartlyObserved):
         shared = coupled is None and is_seen_by_slice(data)
         return SlicedView(data) if shared else ObservedView(data, coupled)
-    return View(data)
+    return SweptView(data) if isinstance(data, Sweepable) else View(data)
 
 
 def summarise(patterns: Patterns, G: FloatArray) -> Summary:

@@ -13,5 +13,13 @@ from tparafac2.starts.begin import (
     uniform_start,
 )
 from tparafac2.starts.choice import Choice, choose, likeness, ranked
-from tparafac2.starts.processes import Interrupt, flag_file, helping, in_processes, is_helper, no_orphans
+from tparafac2.starts.processes import (
+    Interrupt,
+    flag_file,
+    helping,
+    in_processes,
+    is_helper,
+    no_orphans,
+    shielded_children,
+)
 from tparafac2.starts.progress import Progress, one_of_several

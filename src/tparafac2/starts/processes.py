@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self, TypeVar
@@ -22,12 +23,12 @@ from tparafac2.words import Argument
 Done = TypeVar("Done")
 
 _LOOK_SECONDS = 0.5
-_flag: ContextVar[str | None] = ContextVar("flag", default=None)
+_stop: ContextVar[Callable[[], bool] | None] = ContextVar("stop", default=None)
 
 
 @contextmanager
-def helping(flag: str) -> Iterator[None]:
-    """What is done meanwhile helps another process, which makes the file `flag` when the user interrupts.
+def helping(stop: str | Callable[[], bool]) -> Iterator[None]:
+    """What is done meanwhile helps another process, and ends when `stop` says so, or that file is there.
 
     A helper begins no processes of its own, and shows no progress.
 
@@ -37,11 +38,11 @@ def helping(flag: str) -> Iterator[None]:
     ...     is_helper(), interrupt.requested
     (True, False)
     """
-    before = _flag.set(flag)
+    before = _stop.set(partial(os.path.exists, stop) if isinstance(stop, str) else stop)
     try:
         yield
     finally:
-        _flag.reset(before)
+        _stop.reset(before)
 
 
 def is_helper() -> bool:
@@ -52,7 +53,7 @@ def is_helper() -> bool:
     >>> is_helper()
     False
     """
-    return _flag.get() is not None
+    return _stop.get() is not None
 
 
 class Interrupt:
@@ -77,8 +78,8 @@ class Interrupt:
     @property
     def requested(self) -> bool:
         """Whether the user has interrupted, here or in the process that this one helps."""
-        flag = _flag.get()
-        return self._noted or (flag is not None and os.path.exists(flag))
+        stop = _stop.get()
+        return self._noted or (stop is not None and stop())
 
     def on_request(self, action: Callable[[], object]) -> None:
         """Do this too when the user interrupts; at once if that has happened already."""
@@ -141,7 +142,7 @@ def in_processes(
         initializer=_settle_in,
         initargs=(os.getpid(),),
     )
-    with _shielded_children():
+    with shielded_children():
         results: Generator[Done, None, None] = parallel(delayed(work)(*piece) for piece in pieces)
     return _handed_out(results)
 
@@ -190,7 +191,7 @@ def stop_workers() -> None:
 
 
 @contextmanager
-def _shielded_children() -> Iterator[None]:
+def shielded_children() -> Iterator[None]:
     """Processes begun meanwhile are born deaf to Ctrl-C, which reaches a terminal's whole process group.
 
     For this process it is only held back for that moment.

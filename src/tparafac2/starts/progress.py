@@ -10,6 +10,7 @@ from typing import NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.large import LEAST_PASSES, MOST_PASSES, Reads
 from tparafac2.solver import Entry, Settings
 from tparafac2.starts.processes import is_helper
 
@@ -168,13 +169,33 @@ class Progress:
         self.began = time.monotonic()
         self.shown = 0.0
         self.width = 0
+        self.reads: Reads | None = None
         self.expect([1], Settings(), 1)
+
+    def looking(self, reads: Reads) -> None:
+        """Some more was read in a first look at all data."""
+        if self.enabled and self._due():
+            left = Range(*(reads.seconds * (1 / reads.part - 1),) * 2)
+            ahead = _range_in_words(
+                Range(*(reads.seconds / reads.part * n for n in (LEAST_PASSES, MOST_PASSES)))
+            )
+            self._write(f"looking at the data: {reads.part:.0%}, {_rate(reads)}, then about {ahead}", left)
+
+    def follow(self, reads: Reads) -> None:
+        """Tell how data are read, too: this takes most of the time."""
+        self.reads = reads
+        reads.watch = self._reading
+
+    def _reading(self) -> None:
+        if self.enabled and self._due():
+            self._show(self.where, self._left())
 
     def expect(self, batches: Sequence[int], settings: Settings, n_jobs: int) -> None:
         """How many starts there are in every batch, and by how many hands batches are worked on."""
         self.batches, self.settings, self.n_jobs = batches, settings, n_jobs
         self.outlooks: dict[int, Outlook] = {}  # of the batches that are being worked on
         self.ended: set[int] = set()
+        self.where = ""
         self.expected = self.last_end = time.monotonic()
 
     def iteration(self, batch: int, entry: Entry) -> None:
@@ -182,8 +203,9 @@ class Progress:
         if not self.enabled:
             return
         self.outlooks.setdefault(batch, Outlook(self.settings)).step(entry)
+        self.where = f", iteration {entry.iteration}"
         if self._due():
-            self._show(f", iteration {entry.iteration}", self._left())
+            self._show(self.where, self._left())
 
     def batch_done(self, batch: int | None = None) -> None:
         """One more batch of starts is at its end; any one, where nobody heard of its iterations."""
@@ -229,15 +251,34 @@ class Progress:
         return now - self.began > _QUIET_SECONDS and now - self.shown > _REFRESH_SECONDS
 
     def _show(self, where: str, left: Range | None) -> None:
-        self.shown = time.monotonic()
         together, going = sum(self.batches), self._going
         line = f"{self.what}: {together - going} of {together} {self.of} at their end{where}"
+        if self.reads is not None:
+            line += f", pass {self.reads.passes + 1} over the data{self._passes(left)}, {_rate(self.reads)}"
+        self._write(line, None if left is None else Range(left.least / _DOUBT, left.most * _DOUBT))
+
+    def _passes(self, left: Range | None) -> str:
+        """How many passes are to be expected, where that can be told."""
+        if self.reads is None or left is None or not self.reads.passes:
+            return ""
+        each = self.reads.seconds / (self.reads.passes + self.reads.part % 1)
+        least, most = (
+            self.reads.passes + bound / each for bound in (left.least / _DOUBT, left.most * _DOUBT)
+        )
+        return f" (of about {least:.0f} to {most:.0f})"
+
+    def _write(self, line: str, left: Range | None) -> None:
+        self.shown = time.monotonic()
         line += f", {_in_words(self.shown - self.began)}"
         if left is not None and left.most > 0:
-            line += f", about {_range_in_words(Range(left.least / _DOUBT, left.most * _DOUBT))} left"
+            line += f", about {_range_in_words(left)} left"
         self.stream.write("\r" + line.ljust(self.width))
         self.stream.flush()
         self.width = max(self.width, len(line))
+
+
+def _rate(reads: Reads) -> str:
+    return f"{reads.rate / 1e6:.0f} MB/s"
 
 
 def _range_in_words(span: Range) -> str:

@@ -1,0 +1,92 @@
+"""The door for data larger than memory: looked at once, and then fitted block by block."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tparafac2.data import Intake
+from tparafac2.data.intake import float_type
+from tparafac2.data.times import read_times
+from tparafac2.errors import TooSlow
+from tparafac2.large.blocked import BlockedData, BlockedObservedData
+from tparafac2.large.blocks import LEAST_PASSES, MOST_PASSES, Reads, Recipe
+from tparafac2.large.stored import Stored
+from tparafac2.large.survey import survey
+from tparafac2.words import Argument
+
+
+def take_stored(
+    stored: Stored,
+    *,
+    dtype: DTypeLike | None = None,
+    times: Any = None,
+    bridge: bool = True,
+    watch: Callable[[Reads], object] | None = None,
+) -> Intake:
+    """Turn an array that stays where it is into what the solver works on, with one pass over it.
+
+    Parameters
+    ----------
+    stored : Stored
+    dtype : "float64" or "float32", optional
+        Type to compute in; float64 unless given.
+    times : sequence of numbers or dates, "even", or None
+        When the slices were taken; None takes the labels where they are numbers or dates.
+    bridge : bool
+        Whether a column that was not observed at some time is thought to have been there all the same.
+    watch : callable, optional
+        Called after every block of the first pass.
+
+    Returns
+    -------
+    Intake
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryFile() as file:
+    ...     X = np.memmap(file, dtype="float32", mode="w+", shape=(2, 3, 4))
+    ...     X[...] = 1.0
+    ...     take_stored(Stored(X)).data.shape
+    (2, 3, 4)
+    """
+    K, I, J = stored.shape
+    clock = read_times(times, stored.labels.time, K)
+    raw = stored.blocks()
+    raw.reads.watch = None if watch is None else partial(watch, raw.reads)
+    seen = survey(raw, stored.labels)
+    _require_time(stored, raw.reads)
+    when = np.arange(K, dtype=np.float64) if clock is None else clock
+    observed = np.ones(K, dtype=bool) if seen.coverage is None else np.asarray(seen.coverage.any(axis=1))
+    order = tuple(k for k in np.argsort(when).tolist() if observed[k])
+    if len(order) < K and clock is None:
+        clock = when
+    cover = None if seen.coverage is None else seen.coverage[list(order)]
+    present = None if cover is None or bridge else cover > 0
+    held = np.dtype(float_type(dtype)).name
+    recipe = Recipe(seen.norm, held, order, cover is None, present)
+    blocks = raw.remade(recipe)
+    shape = (len(order), I, J)
+    data = (
+        BlockedData(blocks, shape, recipe, seen.negative_share, stored.budget)
+        if cover is None
+        else BlockedObservedData(blocks, shape, recipe, seen.negative_share, stored.budget, cover)
+    )
+    return Intake(data, stored.labels, clock, order, seen.coverage)
+
+
+def _require_time(stored: Stored, reads: Reads) -> None:
+    """Refuse what would take longer than the user allows, by what one pass has taken."""
+    hours = reads.seconds * LEAST_PASSES / 3600
+    if stored.hours is not None and hours > stored.hours:
+        raise TooSlow(
+            f"one pass over {stored.source.name!r} took {reads.seconds:.3g} s ({reads.rate / 1e6:.0f} MB/s), "
+            f"and {LEAST_PASSES} to {MOST_PASSES} are to be expected: {hours:.3g} hours at least, and ",
+            Argument("hours"),
+            f" is {stored.hours:.3g}. Allow more, keep fewer rows, columns or times, or use a faster disk or "
+            "a cluster.",
+            received=stored.hours,
+        )
