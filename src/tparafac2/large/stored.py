@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -279,8 +280,9 @@ def _files(X: Any) -> tuple[str, ...]:
 
 
 def _name(X: Any) -> str:
-    files = _files(X)
-    return str(getattr(X, "name", None) or (files[0] if files else "X")).strip("/") or "X"
+    files, store = _files(X), getattr(getattr(X, "store", None), "root", "")  # of Zarr, a folder
+    own = str(getattr(X, "name", None) or "").strip("/")
+    return own or os.path.basename(str(store) or (files[0] if files else "")) or "X"
 
 
 def _comes_from(X: object, module: str) -> bool:
