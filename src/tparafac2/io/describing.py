@@ -19,12 +19,11 @@ from tparafac2.io.endings import require_file
 from tparafac2.io.longtables import (
     MISSING_VALUES,
     as_numbers,
-    parquet_columns,
-    parquet_frame,
     plain_labels,
     text_columns,
     told_of,
 )
+from tparafac2.io.parquet import parquet_columns, parquet_frame
 from tparafac2.io.reading import read
 from tparafac2.io.selecting import Selection
 from tparafac2.io.textfiles import text_layout

@@ -12,11 +12,12 @@ from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
 from tparafac2.errors import InvalidValue
 from tparafac2.io.arrays import read_netcdf, read_numpy
 from tparafac2.io.endings import ARRAY_ENDINGS, require_file
-from tparafac2.io.longtables import Columns, parquet_columns, read_parquet_table, read_text_table
+from tparafac2.io.longtables import Columns, read_parquet_table, read_text_table
+from tparafac2.io.parquet import parquet_columns
 from tparafac2.io.selecting import Selection, in_turn, top_columns
 from tparafac2.io.stored import KEPT_ENDINGS, Asked, load_zarr, read_kept
 from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
-from tparafac2.large import Stored
+from tparafac2.large import Stored, read_memory
 from tparafac2.words import Part, Setting
 
 if TYPE_CHECKING:
@@ -110,12 +111,13 @@ def read(
     ending = require_file(source)
     asked = {"rows": rows, "columns": columns, "time": time, "values": values}
     if ending not in ARRAY_ENDINGS:
-        for name, value in zip(_OF_ARRAYS, (memory, client, hours)):
+        for name, value in (("client", client), ("hours", hours), ("axes", axes)):
             _refuse(name, value, None, f"{source.name!r} is a long table: leave it out.")
-        _refuse("axes", axes, None, f"{source.name!r} is a long table: leave it out.")
-        is_parquet = ending == ".parquet"
+        is_parquet, budget = ending == ".parquet", None if memory is None else read_memory(memory)
         complete = _complete(source, asked | {"weights": options.get("weights")}, is_parquet)
-        return (read_parquet_table if is_parquet else read_text_table)(source, complete, options, select)
+        return (read_parquet_table if is_parquet else read_text_table)(
+            source, complete, options, select, budget
+        )
     for name in _OF_TABLES:
         default = TABLE_DEFAULTS[name]
         _refuse(name, options.get(name, default), default, f"{source.name!r} is no long table: leave it out.")
