@@ -1,6 +1,6 @@
 """The lines of a long table, read column by column."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -17,7 +17,7 @@ from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.words import Advice, Lines, Part, Setting
 
 # Lines are counted as in a CSV file, where the header is line 1.
-At: TypeAlias = Sequence[int] | NDArray[Any] | None
+At: TypeAlias = NDArray[np.intp] | None
 
 _SHOWN_NAMES = 20
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty")
@@ -33,14 +33,14 @@ class Piece(NamedTuple):
     values : ndarray of float
         Ones if lines are counted.
     weights : ndarray of float, optional
-    at : sequence of int
+    at : ndarray of int
         Where the lines stand in the table.
     """
 
     codes: Mapping[Mode, NDArray[Any]]
     values: FloatArray
     weights: FloatArray | None
-    at: Sequence[int] | NDArray[Any]
+    at: NDArray[np.intp]
 
 
 @runtime_checkable
@@ -100,7 +100,7 @@ class FrameLines:
             codes = {role: codes[some] for role, (codes, _) in self._coded.items()}
             own = np.ones(some.stop - first) if self._values is None or not values else self._values[some]
             weights = None if self._weights is None else self._weights[some]
-            yield Piece(codes, own, weights, range(some.start, some.stop))
+            yield Piece(codes, own, weights, np.arange(some.start, some.stop))
 
 
 class Ordered(NamedTuple):
@@ -209,7 +209,7 @@ def read_values(column: Any, at: At = None) -> FloatArray:
     Parameters
     ----------
     column : pandas Series
-    at : sequence of int, optional
+    at : ndarray of int, optional
         Where its lines stand in the table, if not from the first on.
 
     Examples

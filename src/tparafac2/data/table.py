@@ -165,6 +165,11 @@ class Table:
         return self._cells.shape
 
     @property
+    def nbytes(self) -> int:
+        """Memory of the combinations that are held."""
+        return self._cells.nbytes
+
+    @property
     def n_absent(self) -> int:
         """How many combinations of a row, a column and a time the table does not have."""
         return math.prod(self.shape) - len(self._cells.values)

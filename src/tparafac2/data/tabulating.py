@@ -171,7 +171,7 @@ class Tabulation:
         for piece, lines, columns in self._placed(values=False):
             places = lines * J + columns
             again = (columns >= 0) & np.isin(places, repeated)
-            seen, at = np.append(seen, places[again]), np.append(at, np.asarray(piece.at)[again])
+            seen, at = np.append(seen, places[again]), np.append(at, piece.at[again])
             if len(first_of_each(np.sort(seen))) < len(seen):
                 break
         later, earlier = first_repeat(seen)

@@ -283,12 +283,12 @@ class _Labels:
             return plain
         return np.append(self._order, np.full(len(self) + 1 - len(self._order), -1))[plain]
 
-    def note(self, codes: NDArray[np.intp], at: Any) -> None:
+    def note(self, codes: NDArray[np.intp], at: NDArray[np.intp]) -> None:
         """Note where labels appear first."""
         if len(self) > len(self._first):
             self._first = np.append(self._first, np.full(len(self) - len(self._first), _NEVER))
         fresh = np.flatnonzero((np.append(self._first, 0) == _NEVER)[codes])
-        np.minimum.at(self._first, codes[fresh], np.asarray(at)[fresh] if len(fresh) else fresh)
+        np.minimum.at(self._first, codes[fresh], at[fresh])
 
     def forget_lines(self) -> None:
         """Forget where labels appear, but not the labels."""
@@ -359,9 +359,9 @@ def parquet_frame(path: Path, names: Iterable[str]) -> Any:
     return pa.concat_tables(read or [schema.empty_table()]).to_pandas(ignore_metadata=True)
 
 
-def _places(offset: int, batch: Any, kept: NDArray[np.bool_] | None) -> Any:
+def _places(offset: int, batch: Any, kept: NDArray[np.bool_] | None) -> NDArray[np.intp]:
     """Where lines of a batch stand in the table."""
-    return range(offset, offset + batch.num_rows) if kept is None else offset + np.flatnonzero(kept)
+    return offset + (np.arange(batch.num_rows) if kept is None else np.flatnonzero(kept))
 
 
 def _only(codes: NDArray[Any], kept: NDArray[np.bool_] | None) -> NDArray[Any]:
