@@ -228,7 +228,7 @@ class ParquetLines:
             if holds is None:
                 kept &= rule.holds(_series(batch, rule.name, None).to_numpy())
             else:
-                kept &= holds[self._found[rule.name].plain_codes(batch.column(rule.name))]
+                kept &= holds[self._found[rule.name].codes(batch.column(rule.name), in_order=False)]
         return kept
 
     def _require_room(self, name: str, n_labels: int, n_lines: int) -> None:
@@ -252,7 +252,7 @@ class _Labels:
         self._numbers: dict[Any, int] = {}
         self._chunks: list[Any] = []
         self._first = np.empty(0, dtype=np.int64)
-        self._last: tuple[Any, NDArray[np.intp]] | None = None
+        self._last: tuple[Any, tuple[NDArray[Any], NDArray[Any]]] | None = None
         self._order: NDArray[Any] | None = None
         self._kind = kind
         self.first_lines = self._first
@@ -265,23 +265,14 @@ class _Labels:
         """How many labels are on any line."""
         return int(np.count_nonzero(self._first < _NEVER))
 
-    def plain_codes(self, column: Any) -> NDArray[np.intp]:
-        """Numbers of the labels of some lines as they were found; -1 where there is none."""
+    def codes(self, column: Any, *, in_order: bool = True) -> NDArray[Any]:
+        """Numbers of the labels of some lines, as they were found or put in order; -1 where there is none."""
         if not hasattr(column, "dictionary"):
             column = column.dictionary_encode()
-        if self._last is None or not column.dictionary.equals(self._last[0]):
-            self._last = column.dictionary, np.append(self._numbered(column.dictionary), -1)
         indices = column.indices
         places: NDArray[Any] = indices.fill_null(-1).to_numpy() if indices.null_count else indices.to_numpy()
-        codes: NDArray[np.intp] = self._last[1][places]
+        codes: NDArray[Any] = self._codes_of(column.dictionary)[in_order][places]
         return codes
-
-    def codes(self, column: Any) -> NDArray[Any]:
-        """Numbers of the labels of some lines, in order of appearance once they were put in order."""
-        plain = self.plain_codes(column)
-        if self._order is None:
-            return plain
-        return np.append(self._order, np.full(len(self) + 1 - len(self._order), -1))[plain]
 
     def note(self, codes: NDArray[np.intp], at: NDArray[np.intp]) -> None:
         """Note where labels appear first."""
@@ -299,7 +290,7 @@ class _Labels:
         used = np.flatnonzero(self._first < _NEVER)
         appear = used[np.argsort(self._first[used], kind="stable")]
         self.first_lines = self._first[appear]
-        self._order, self._appear = renumbering(appear, len(self)), appear
+        self._order, self._appear, self._last = renumbering(appear, len(self)), appear, None
 
     def in_order(self) -> Any:
         """Labels as they appear, of pandas' own kind."""
@@ -325,6 +316,15 @@ class _Labels:
         import pyarrow as pa
 
         return pd.Index(pa.chunked_array(self._chunks).to_pandas() if self._chunks else [])
+
+    def _codes_of(self, dictionary: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Numbers of a dictionary's labels, as found and in order, and last -1: batches may share it."""
+        if self._last is None or not dictionary.equals(self._last[0]):
+            plain = np.append(self._numbered(dictionary), -1)
+            order = np.arange(len(self)) if self._order is None else self._order
+            known = np.where(plain < len(order), plain, -1)
+            self._last = dictionary, (plain, np.append(order, -1)[known])
+        return self._last[1]
 
     def _numbered(self, dictionary: Any) -> NDArray[np.intp]:
         numbers, labels = self._numbers, dictionary.to_pylist()
