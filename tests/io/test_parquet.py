@@ -250,7 +250,7 @@ def test_labels_that_would_fill_the_memory(tmp_path):
     frame = pd.DataFrame({"r": np.arange(n), "c": 0, "t": np.arange(n) % 2, "v": 1.0})
     frame.to_parquet(tmp_path / "t.parquet")
     said = _refused(tmp_path / "t.parquet", MemoryError, memory="1MB")
-    assert said.startswith("rows='r' has 4,096 different labels on the first 4,096 lines")
+    assert said.startswith("rows='r' has 4,096 different labels after 4,096 lines")
     assert said.endswith("Nearly every line has one of its own: is it the right column?")
 
 

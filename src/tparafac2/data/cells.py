@@ -15,8 +15,8 @@ Positions: TypeAlias = NDArray[np.intp]
 Join: TypeAlias = Literal["sum", "mean"]
 Shape: TypeAlias = tuple[int, int, int]
 
-PIECE = 2**20
-"""Lines that are worked on at once."""
+PIECE = 2**17
+"""Lines that are worked on at once: few enough to stay in a cache."""
 
 _TOO_LARGE = "top_columns= keeps the largest columns only."
 

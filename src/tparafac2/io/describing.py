@@ -39,7 +39,7 @@ def describe(
     Parameters
     ----------
     path : path
-        A file, or a folder with a model.nc.
+        A file, or a folder with a model.nc, or one of Parquet files whose name ends in .parquet.
     select : Selection, optional
         Of data: what is kept of them.
     **names
@@ -68,7 +68,7 @@ def describe(
      'n': "numbers as values, text as labels, 2 different, for example '1.5', 'NA', 1 missing"}
     """
     source = Path(path)
-    if source.is_dir():
+    if source.is_dir() and source.suffix.lower() != ".parquet":
         if not (source / "model.nc").exists():
             raise IsADirectoryError(f"{str(source)!r} is a folder without a model.nc: give a file.")
         source = source / "model.nc"

@@ -218,7 +218,7 @@ class ParquetLines:
                 if strict and name in self._named and (codes < 0).any():
                     raise missing_label(int(at[int(np.argmax(codes < 0))]), name, self._named[name])
                 labels.note(codes, at)
-                self._require_room(name, len(labels), offset + batch.num_rows)
+                self._require_room(name, labels, offset + batch.num_rows)
 
     def _kept(self, batch: Any) -> NDArray[np.bool_] | None:
         if not self._masks:
@@ -231,15 +231,16 @@ class ParquetLines:
                 kept &= holds[self._found[rule.name].codes(batch.column(rule.name), in_order=False)]
         return kept
 
-    def _require_room(self, name: str, n_labels: int, n_lines: int) -> None:
-        available = physical_memory() if self.memory is None else self.memory
+    def _require_room(self, name: str, labels: "_Labels", n_lines: int) -> None:
+        available, n_labels = physical_memory() if self.memory is None else self.memory, len(labels)
         if available is None or n_labels * _LABEL_BYTES * _LABEL_SHARE <= available:
             return
         role = str(self._named.get(name, "where"))
-        doubt = " Nearly every line has one of its own: is it the right column?" * (2 * n_labels > n_lines)
+        alone = 2 * labels.n_used > n_lines
+        doubt = " Nearly every line has one of its own: is it the right column?" if alone else ""
         raise TooLarge(
             Setting(role, name),
-            f" has {n_labels:,} different labels on the first {n_lines:,} lines, which alone take "
+            f" has {n_labels:,} different labels after {n_lines:,} lines, which alone take "
             f"{in_bytes(n_labels * _LABEL_BYTES)} of memory, and {in_bytes(available)} may be used.{doubt}",
             received=name,
         )
