@@ -1,7 +1,7 @@
 """A long table of any length, written in pieces, and what it costs to make slices of it, a fit and a page.
 
-    python benchmarks/long_table.py words.parquet --lines 1e6            # writes it
-    python benchmarks/long_table.py words.parquet --measure --memory 8GB # reads it, fits it, writes the page
+    python benchmarks/long_table.py words.parquet --lines 1e6
+    python benchmarks/long_table.py words.parquet --measure --memory 8GB --top 5000
 
 The lines are counts of words of authors in twenty years, drawn from components whose words change with time.
 An author may have several lines for a word and a year: they are to be added up.
@@ -30,7 +30,8 @@ def write(path, lines, words=J):
 
     rng = np.random.default_rng(SEED)
     authors = max(100, int(lines / LINES_OF_ROW))
-    names = [pa.array([f"{kind}{n:06}" for n in range(size)]) for kind, size in (("a", authors), ("w", words))]
+    sizes = {"a": authors, "w": words}
+    names = [pa.array([f"{kind}{n:06}" for n in range(size)]) for kind, size in sizes.items()]
     row_shares = np.cumsum(rng.pareto(2.0, (RANK, authors)), axis=1)
     first, second = (rng.pareto(1.5, (RANK, words)) for _ in range(2))
     pieces = max(1, round(lines / K / PIECE))
@@ -45,7 +46,8 @@ def write(path, lines, words=J):
                 i = np.concatenate([_drawn(rng, row_shares[r], n) for r, n in enumerate(counts)])
                 j = np.concatenate([_drawn(rng, columns[r], n) for r, n in enumerate(counts)])
                 order = rng.permutation(len(i))
-                found = [pa.DictionaryArray.from_arrays(pa.array(x[order]), one) for x, one in zip((i, j), names)]
+                drawn = zip((i, j), names)
+                found = [pa.DictionaryArray.from_arrays(pa.array(x[order]), one) for x, one in drawn]
                 found += [np.full(len(i), year, np.int16), rng.integers(1, 4, len(i), dtype=np.int16)]
                 writer.write_table(pa.table(dict(zip(kinds, found)), schema=pa.schema(kinds.items())))
 
@@ -66,8 +68,8 @@ def measure(path, asked):
 
     warnings.simplefilter("ignore")
     tp.TParafac2(2, max_iter=20, n_starts=2).fit(np.random.default_rng(0).random((4, 30, 20)))  # compiles
-    names = dict(rows="author", columns="word", time="year", values="count")
-    options = dict(duplicates="sum", top_columns=asked.top, memory=asked.memory)
+    names = {"rows": "author", "columns": "word", "time": "year", "values": "count"}
+    options = {"duplicates": "sum", "top_columns": asked.top, "memory": asked.memory}
     before, began = peak(), time.perf_counter()
     table = tp.io.read(path, **names, **options)
     seconds, held = time.perf_counter() - began, table.nbytes
@@ -98,7 +100,8 @@ def measure(path, asked):
 
 def tell(line):
     """One line, for people and programs."""
-    print(json.dumps({name: round(x, 2) if isinstance(x, float) else x for name, x in line.items()}), flush=True)
+    short = {name: round(x, 2) if isinstance(x, float) else x for name, x in line.items()}
+    print(json.dumps(short), flush=True)
 
 
 def main():

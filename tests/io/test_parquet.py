@@ -266,6 +266,16 @@ def test_cells_that_would_fill_the_memory(tmp_path):
     assert read(tmp_path / "t.parquet", **(ASKED | asked | {"memory": "3MB"})).density > 0.015
 
 
+def test_dense_slices_that_would_fill_the_memory(tmp_path):
+    n = 1000
+    frame = pd.DataFrame({"r": np.arange(n) // 2, "c": np.arange(n) % 500, "t": np.arange(n) % 2, "v": 1.0})
+    frame.to_parquet(tmp_path / "t.parquet")
+    said = _refused(tmp_path / "t.parquet", MemoryError, absent="missing", memory="2MB")
+    assert said.startswith("The table as dense slices needs 4.0 MB of memory, but what may be used is 2.0 MB")
+    assert "with absent='zero' a table of which less than a tenth is there stays sparse" in said
+    assert read(tmp_path / "t.parquet", **ASKED, memory="2MB").slices()[0].format == "csr"
+
+
 def test_the_memory_that_is_allowed_holds_for_the_fit(tmp_path):
     import tparafac2 as tp
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.memory import require_memory
+from tparafac2.words import Setting
 
 Places: TypeAlias = NDArray[np.int64]
 Positions: TypeAlias = NDArray[np.intp]
@@ -18,7 +19,12 @@ Shape: TypeAlias = tuple[int, int, int]
 PIECE = 2**17
 """Lines that are worked on at once: few enough to stay in a cache."""
 
-_TOO_LARGE = "top_columns= keeps the largest columns only."
+_DENSE = (
+    Setting("top_columns"),
+    " keeps the largest columns only; with ",
+    Setting("absent", "zero"),
+    " a table of which less than a tenth is there stays sparse.",
+)
 
 
 class Cells(NamedTuple):
@@ -113,11 +119,12 @@ class Cells(NamedTuple):
             slices.append(csr_array((self.values[inside], self.columns[inside], starts), shape=(I, J)))
         return slices
 
-    def dense(self, absent: float, present: NDArray[np.bool_] | None = None) -> FloatArray:
+    def dense(
+        self, absent: float, present: NDArray[np.bool_] | None = None, allowed: int | None = None
+    ) -> FloatArray:
         """Make the (K, I, J) array, with `absent` at all other places and NaN in columns not present."""
-        K, I, J = self.shape
-        needed = K * I * J * np.dtype(np.float64).itemsize
-        require_memory(needed, "The table as dense slices", _TOO_LARGE)
+        K, I, _ = self.shape
+        require_dense(self.shape, allowed)
         stack = np.full(self.shape, absent)
         for k in range(K):
             inside = self._of_time(k)
@@ -130,6 +137,17 @@ class Cells(NamedTuple):
     def _of_time(self, k: int) -> slice:
         I = self.shape[1]
         return slice(int(self.starts[k * I]), int(self.starts[(k + 1) * I]))
+
+
+def require_dense(shape: Shape, allowed: int | None = None) -> None:
+    """Refuse dense slices that would not fit in the memory that is allowed, or in this machine.
+
+    Examples
+    --------
+    >>> require_dense((2, 3, 4))
+    """
+    needed = math.prod(shape) * np.dtype(np.float64).itemsize
+    require_memory(needed, "The table as dense slices", _DENSE, allowed)
 
 
 class Filling:

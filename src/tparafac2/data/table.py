@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypedDict, get_arg
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data.cells import Cells, Join, largest
+from tparafac2.data.cells import Cells, Join, largest, require_dense
 from tparafac2.data.correction import Correction
 from tparafac2.data.interface import FloatArray
 from tparafac2.data.labels import Labels, Mode, told_largest
@@ -136,6 +136,9 @@ class Table:
         self._require_options()
         lines = frame if isinstance(frame, LongLines) else FrameLines(frame, self._asked())
         whole = Tabulation.of(lines, self.time)
+        K, I, J = whole.shape
+        if self.absent != "zero":  # before all lines are gone through
+            require_dense((K, I, min(J, self.top_columns or J)), lines.memory)
         sampled = whole.sampled() if self.absent == "rows" else None  # by all columns, also those left out
         made = self._made(whole)
         cells, columns, n_columns = made.cells, made.columns, len(whole.columns.labels)
@@ -210,7 +213,8 @@ class Table:
             return list(self._prepared)
         if self._is_sparse():
             return [one.copy() for one in self._cells.sparse()]
-        stack = self._cells.dense(np.nan if self.absent == "missing" else 0.0, self.present)
+        absent = np.nan if self.absent == "missing" else 0.0
+        stack = self._cells.dense(absent, self.present, self._memory)
         if self._sampled is not None:
             stack[~self._sampled] = np.nan
         return list(stack)

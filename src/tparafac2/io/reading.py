@@ -52,9 +52,9 @@ def read(
     ----------
     path : path
         A long table: .csv, .tsv or .txt (also packed, .csv.gz), or .parquet, a file or a folder of part
-        files, for which pyarrow is needed: it is read in pieces, and may be of any length. Or an array: .nc (netCDF), .npz or .npy (NumPy), or .zarr, for which zarr is needed. Columns of a text
-        file may be separated by commas, semicolons, tabs or ``|``, whatever its ending; its first line has
-        their names.
+        files, for which pyarrow is needed: it is read in pieces, and may be of any length. Or an array: .nc
+        (netCDF), .npz or .npy (NumPy), or .zarr, for which zarr is needed. Columns of a text file may be
+        separated by commas, semicolons, tabs or ``|``, whatever its ending; its first line has their names.
     rows, columns, time : str
         Of a long table: names of the columns that say which row, column and time a line belongs to. Of a
         netCDF file: names of the dimensions, where they are not plain. Of an .npz file: names of the arrays
