@@ -84,7 +84,9 @@ class ParquetTable:
         for part, stamp, length in zip(self.parts, self._stamps, self.lengths):
             self._require_same_file(part, stamp)
             with blamed_on(part):
-                file = self._parquet.ParquetFile(part, read_dictionary=texts, buffer_size=_BUFFER)
+                # Else what was read of the file would be kept until its end.
+                how = {"buffer_size": _BUFFER, "pre_buffer": False}
+                file = self._parquet.ParquetFile(part, read_dictionary=texts, **how)
                 # Without columns there would be no lines.
                 read = file.iter_batches(size, columns=list(names) or self.names[:1])
             first = offset
