@@ -497,15 +497,18 @@ def test_first_duplicate_is_named(places):
 
 
 def test_more_combinations_than_can_be_counted_are_refused(monkeypatch):
-    monkeypatch.setattr("tparafac2.data.table._MOST_COMBINATIONS", 7)
+    monkeypatch.setattr("tparafac2.data.tabulating._MOST_COMBINATIONS", 7)
     assert "2 times x 2 rows x 2 columns are too many combinations" in _refused(LINES)
 
 
 def test_dense_slices_that_do_not_fit_are_refused(monkeypatch):
+    whole, part = _table(values="n"), _table(values="n", top_columns=1)
     monkeypatch.setattr(memory, "physical_memory", lambda: 63)
     with pytest.raises(MemoryError, match="top_columns"):
-        _table(values="n").slices()
-    _table(values="n", top_columns=1).slices()
+        whole.slices()
+    part.slices()
+    with pytest.raises(MemoryError, match="A number for each of 2 times x 2 rows"):
+        _table(values="n")
 
 
 # --- fast ---------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def test_zarr_that_is_not_installed(folder, monkeypatch):
         read(folder / "plain.zarr", axes="time,rows,columns")
 
 
-@pytest.mark.parametrize("option", ["memory", "client", "hours"])
+@pytest.mark.parametrize("option", ["client", "hours"])
 def test_long_tables_are_no_arrays(tmp_path, option):
     file = tmp_path / "x.csv"
     file.write_text("a,b,t\n1,2,3\n")

@@ -193,7 +193,7 @@ class Source(Part):
         _DATA(
             metavar="SIZE",
             help="Most memory to use, such as 8GB. Arrays (.nc, .npy, .zarr) that take more than a quarter "
-            "of it are read in blocks of rows.",
+            "of it are read in blocks of rows; long tables that need more are refused.",
             show_default="half of what there is",
         ),
     ] = None

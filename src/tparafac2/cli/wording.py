@@ -9,6 +9,7 @@ from typing import Any
 from tparafac2.words import Advice, Setting, Words
 
 _OTHER_NAMES = {
+    "client": "dask",
     "n_starts": "starts",
     "random_state": "seed",
     "n_jobs": "jobs",

@@ -133,7 +133,7 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     require_scale_fixed(terms)
     given = _given_starts(plan, intake)
     stages = path if given is None else path[-1:]
-    _require_memory(_problem(data, stages[0], plan.rank, settings), terms, plan)
+    _require_memory(_problem(data, stages[0], plan.rank, settings), terms, plan, intake.budget)
     with watched(data, plan) as progress:
         compressed = _compress(data, terms, plan)
         problem = _problem(compressed.data, terms, plan.rank, settings)
@@ -234,7 +234,7 @@ def _tied(terms: Terms, data: SliceData, settings: Settings) -> Terms:
     return replace(terms, tie=FIRMLY) if smooth else terms
 
 
-def _require_memory(problem: Problem, terms: Terms, plan: FitPlan) -> None:
+def _require_memory(problem: Problem, terms: Terms, plan: FitPlan, budget: int | None) -> None:
     data = problem.data
     smaller = compressed_shape(data, plan.rank, **_compressible(terms)) if plan.compress else data.shape
     require_memory(
@@ -249,7 +249,7 @@ def _require_memory(problem: Problem, terms: Terms, plan: FitPlan) -> None:
             Argument("rank"),
             ") need less, too.",
         ),
-        getattr(data, "budget", None),
+        budget,
     )
 
 

@@ -15,16 +15,15 @@ from tparafac2.data import shown
 from tparafac2.data.labels import SELECTION
 from tparafac2.data.times import times_of_one_kind
 from tparafac2.io.arrays import OBJECTS, arrays_in, holds_model, open_netcdf
-from tparafac2.io.endings import ARRAY_ENDINGS, require_file
+from tparafac2.io.endings import ARRAY_ENDINGS, FOLDER_ENDINGS, require_file
 from tparafac2.io.longtables import (
     MISSING_VALUES,
     as_numbers,
-    parquet_columns,
-    parquet_frame,
     plain_labels,
     text_columns,
     told_of,
 )
+from tparafac2.io.parquet import parquet_columns, parquet_frame
 from tparafac2.io.reading import read
 from tparafac2.io.selecting import Selection
 from tparafac2.io.stored import zarr_arrays, zarr_names
@@ -42,7 +41,7 @@ def describe(
     Parameters
     ----------
     path : path
-        A file, or a folder with a model.nc.
+        A file, or a folder with a model.nc, or one of Parquet files whose name ends in .parquet.
     select : Selection, optional
         Of data: what is kept of them.
     **names
@@ -71,7 +70,7 @@ def describe(
      'n': "numbers as values, text as labels, 2 different, for example '1.5', 'NA', 1 missing"}
     """
     source = Path(path)
-    if source.is_dir() and source.suffix.lower() != ".zarr":
+    if source.is_dir() and source.suffix.lower() not in FOLDER_ENDINGS:
         if not (source / "model.nc").exists():
             raise IsADirectoryError(f"{str(source)!r} is a folder without a model.nc: give a file.")
         source = source / "model.nc"

@@ -363,7 +363,7 @@ class _Given(NamedTuple):
 
 def _take(X: Any, dims: Mapping[str, Hashable] | None) -> _Given:
     if isinstance(X, Table):
-        return _Given(X.slices(), X.labels, X)
+        return _Given(X.stored_slices() if X.correction is None else X.slices(), X.labels, X)
     is_labelled = type(X).__module__.startswith("xarray") and hasattr(X, "coords")
     if is_labelled and hasattr(X, "data_vars"):
         raise TypeError(f"X is an xarray.{type(X).__name__}; choose one of its arrays, X['name'].")
