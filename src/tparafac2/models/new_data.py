@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray
 from tparafac2.result import Result
 
 
@@ -153,3 +152,59 @@ class ForNewData:
 
         given = Given(dims, mask, times, weights)
         return score(self.result_, X, given, folds=folds, random_state=random_state)
+
+    def complete(
+        self,
+        X: Any,
+        *,
+        dims: Mapping[str, Hashable] | None = None,
+        mask: Any = None,
+        times: Any = None,
+        weights: Any = None,
+        unknown: str = "refuse",
+        level: float | None = None,
+    ) -> Any:
+        """The data with missing entries filled in by the model, in the units they came in.
+
+        The loadings of the rows are those of `transform`, so that the rows may be those of the fit, or others.
+        What was observed is never changed.
+
+        Parameters
+        ----------
+        X, dims, mask, times, weights, unknown : as in `transform`
+            As it was before any preparation, in memory.
+        level : float, optional
+            For bounds between which what is filled in is thought to be, with this probability: 0.95. They
+            know the noise (what the model leaves of what was observed, of each row, column and time) and how
+            well the loadings of a row are known from what was observed of it. They do not know how well the
+            patterns and strengths are known, nor whether the model is right.
+
+        Returns
+        -------
+        of the type of X, or Completion
+            An array, a list of arrays or DataFrames, a dict of these or an xarray.DataArray, as X is; of a
+            Table and a long DataFrame an xarray.DataArray. With a level `Completion`: three of them, the
+            values, lower and upper bounds.
+
+        Notes
+        -----
+        After "share" and "clr" the total of a row at a time is that of which the observed entries have the
+        shares that the model gives them. Where nothing was observed of a row at a time there is no such
+        total, and entries stay missing, with a warning; so do entries of columns that are not there at a
+        time (``bridge=False``).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tparafac2 as tp
+        >>> X = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=24).X
+        >>> holed = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+        >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(holed)
+        >>> filled = model.complete(holed)
+        >>> bool(np.isnan(filled).any()), bool((filled == X)[~np.isnan(holed)].all())
+        (False, True)
+        """
+        from tparafac2.newdata.completing import complete
+        from tparafac2.newdata.matching import Given
+
+        return complete(self.result_, X, Given(dims, mask, times, weights, unknown), level=level)
