@@ -26,9 +26,9 @@ class ForNewData:
     ) -> NDArray[np.float64]:
         """Loadings of rows that were not in the fit, with patterns and strengths as they are.
 
-        They minimise what the fit minimised: the squared error of what was observed, by weight, plus all terms
-        on the loadings, under the same constraints. Loadings of the rows of the fit are therefore `A_`, as
-        far as the fit has converged; where it filled in missing entries (``missing="em"``), too.
+        They minimise what the fit minimised: the squared error of what was observed, by weight, plus all
+        terms on the loadings, under the same constraints. Loadings of the rows of the fit are therefore `A_`,
+        as far as the fit has converged; where it filled in missing entries (``missing="em"``), too.
 
         Parameters
         ----------
@@ -166,8 +166,8 @@ class ForNewData:
     ) -> Any:
         """The data with missing entries filled in by the model, in the units they came in.
 
-        The loadings of the rows are those of `transform`, so that the rows may be those of the fit, or others.
-        What was observed is never changed.
+        The loadings of the rows are those of `transform`, so that the rows may be those of the fit, or
+        others. What was observed is never changed.
 
         Parameters
         ----------
@@ -175,9 +175,10 @@ class ForNewData:
             As it was before any preparation, in memory.
         level : float, optional
             For bounds between which what is filled in is thought to be, with this probability: 0.95. They
-            know the noise (what the model leaves of what was observed, of each row, column and time) and how
-            well the loadings of a row are known from what was observed of it. They do not know how well the
-            patterns and strengths are known, nor whether the model is right.
+            know the noise (what the model leaves of what was observed, of each row, column and time), how
+            well the loadings of a row are told by what was observed of it, and how well the pattern of a
+            column is told by the rows of the fit. They do not know how well strengths are told, nor whether
+            the model is right.
 
         Returns
         -------

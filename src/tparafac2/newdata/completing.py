@@ -15,7 +15,7 @@ from tparafac2.data.frames import as_frames, is_frame
 from tparafac2.data.labels import named_array
 from tparafac2.errors import InvalidValue, ToldWarning
 from tparafac2.fitting import require_number
-from tparafac2.newdata.matching import Given, NewRows, matched
+from tparafac2.newdata.matching import NOTHING_SAID, Given, NewRows, matched
 from tparafac2.newdata.rows import entries_of, loadings, terms_of
 from tparafac2.newdata.uncertainty import prediction_variance
 from tparafac2.preparing import Prepared, prepares, undo_beside
@@ -42,7 +42,7 @@ class Completion(NamedTuple):
     upper: Any
 
 
-def complete(result: Result, X: Any, given: Given = Given(), *, level: float | None = None) -> Any:
+def complete(result: Result, X: Any, given: Given = NOTHING_SAID, *, level: float | None = None) -> Any:
     """The data with missing entries filled in; see `Decomposition.complete`.
 
     Examples
@@ -68,6 +68,16 @@ def complete(result: Result, X: Any, given: Given = Given(), *, level: float | N
     else:
         made = [_like(X, one, rows, result) for one in _filled(result, rows, level)]
     return made[0] if level is None else Completion(*made)
+
+
+def holes_of(result: Result, X: Any, **given: Any) -> NDArray[np.bool_]:
+    """Where entries of a Table or a DataArray are missing, in the order of what `complete` gives."""
+    if hasattr(X, "dims"):
+        return np.asarray(np.isnan(X.values))
+    rows = matched(result, X, Given(**given))
+    if rows.reading.is_sparse:
+        return np.zeros((len(rows.raw), *rows.raw[0].shape), dtype=bool)
+    return np.stack(rows.missing)
 
 
 def _filled(result: Result, rows: NewRows, level: float | None) -> list[list[FloatArray]]:
@@ -104,8 +114,8 @@ def _warn_if_left(slices: Sequence[FloatArray], result: Result) -> None:
         why = "at times at which the model has no such column"
     elif left:
         why = (
-            "of rows of which nothing was observed at that time: shares and log-ratios do not tell their totals. "
-            "What the model says of their shares is in inverse_transform(transform(X))"
+            "of rows of which nothing was observed at that time: shares and log-ratios do not tell their "
+            "totals. What the model says of their shares is in inverse_transform(transform(X))"
         )
     if left:
         warnings.warn(ToldWarning(f"{left:,} entries are still missing, {why}."), stacklevel=5)
@@ -134,7 +144,7 @@ def _like(X: Any, slices: list[FloatArray], rows: NewRows, result: Result) -> An
 def _in_user_order(slices: list[FloatArray], rows: NewRows) -> list[FloatArray]:
     """Slices in the user's order of times and columns; what the model does not know is as it was."""
     hidden = rows.reading.missing()
-    made = []
+    made: list[FloatArray] = []
     for k, piece in enumerate(rows.reading.slices):
         own = np.array(piece, dtype=np.float64)
         if hidden is not None:
@@ -162,7 +172,6 @@ def _as_list(given: Sequence[Any], slices: list[FloatArray]) -> list[Any]:
 
 def _labelled(slices: list[FloatArray], rows: NewRows, result: Result) -> Any:
     """An array with the rows of a long table, and the columns and times of the model."""
-    K, _, J = result.shape
     read = rows.reading.labels
     labels = Labels(
         read.rows,

@@ -10,22 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray, Labels, Reading, Table, listed, read_in, require_memory, shown
+from tparafac2.data import FloatArray, Reading, Table, listed, read_in, require_memory, shown
 from tparafac2.errors import InvalidValue
 from tparafac2.large import Stored
 from tparafac2.preparing import (
+    Adjustment,
     Prepared,
     PreparedAgain,
-    as_prepared,
     as_preparation,
+    as_prepared,
     describe_record,
     prepare_again,
     prepare_sparse_again,
     prepares,
 )
-from tparafac2.preparing import Adjustment
 from tparafac2.result import Result
-from tparafac2.words import Advice, Argument, Setting
+from tparafac2.words import Advice, Argument
 
 _SAME = 1e-9
 """Share of their size up to which means and deviations of two preparations are the same."""
@@ -63,6 +63,9 @@ class Given:
                 "could be estimated.",
                 received=self.weights,
             )
+
+
+NOTHING_SAID = Given()
 
 
 class Order(NamedTuple):
@@ -170,8 +173,8 @@ def as_data(result: Result, X: Any) -> tuple[Any, bool]:
         if record[step] in ("columns", "time") and not _alike(record[numbers], fitted[numbers]):
             what = "means" if step == "center" else "standard deviations"
             raise InvalidValue(
-                f"X was prepared by {what} of its own, and not by those of the fit: give it as it was before, "
-                "and the model prepares it itself."
+                f"X was prepared by {what} of its own, and not by those of the fit: give it as it was "
+                "before, and the model prepares it itself."
             )
     return X.data, True
 
@@ -212,19 +215,16 @@ def _order(result: Result, reading: Reading, unknown: str, table: Table | None) 
 
 
 def _times(result: Result, reading: Reading, unknown: str, table: Table | None) -> NDArray[np.intp]:
-    K = len(result.C)
+    K, n = len(result.C), len(reading.slices)
     if reading.times is not None and result.times is not None:
-        here, there = (
-            reading.labels.coordinate("time", len(reading.times)),
-            result.labels.coordinate("time", K),
-        )
-        return _places("time", here, there, unknown, table, (reading.times, result.times))
-    here, there = reading.labels.time, result.labels.time
-    if here is not None and there is not None and reading.times is None and result.times is None:
-        return _places("time", here, there, unknown, table)
-    if len(reading.slices) != K:
+        labels = reading.labels.coordinate("time", n), result.labels.coordinate("time", K)
+        return _places("time", *labels, unknown, table, (reading.times, result.times))
+    given, fitted = reading.labels.time, result.labels.time
+    if given is not None and fitted is not None:
+        return _places("time", given, fitted, unknown, table)
+    if n != K:
         raise InvalidValue(
-            f"X has {len(reading.slices)} times, but the model has {K}: give one slice for each, all of it "
+            f"X has {n} times, but the model has {K}: give one slice for each, all of it "
             "missing (NaN) where a time was not observed."
         )
     return np.arange(K)
@@ -239,7 +239,10 @@ def _places(
     numbers: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> NDArray[np.intp]:
     """Where what the model has is among what is given; what a long table lacks is absent there: -1."""
-    here, there = numbers or ([str(one) for one in given], [str(one) for one in fitted])
+    here, there = (list(keys) for keys in numbers or (map(str, given), map(str, fitted)))
+    if here == there:
+        return np.arange(len(there))
+    _require_apart(mode, here)
     at = {key: place for place, key in enumerate(here)}
     places = np.array([at.get(key, -1) for key in there], dtype=np.intp)
     known = set(there)
@@ -253,16 +256,26 @@ def _places(
         lacking = [fitted[place] for place in np.flatnonzero(places < 0)]
         also = f", and has {len(surplus):,} others: {_few(surplus)}" if surplus else ""
         raise InvalidValue(
-            f"X lacks {len(lacking):,} of the {len(fitted):,} {what} of the model: {_few(lacking)}{also}. Give "
-            f"all {what} of the fit, with NaN where nothing was observed."
+            f"X lacks {len(lacking):,} of the {len(fitted):,} {what} of the model: {_few(lacking)}{also}. "
+            f"Give all {what} of the fit, with NaN where nothing was observed."
         )
     if surplus and unknown == "refuse":
         raise InvalidValue(
-            f"X has {len(surplus):,} {what} that the model does not know: {_few(surplus)}. Leave them out, or say ",
-            Setting("unknown", "drop"),
+            f"X has {len(surplus):,} {what} that the model does not know: {_few(surplus)}. Leave them out",
+            Advice("drop_unknown", ", or say unknown='drop'"),
             ".",
         )
     return places
+
+
+def _require_apart(mode: str, keys: list[Any]) -> None:
+    if len(set(keys)) < len(keys):
+        again = sorted({key for key in keys if keys.count(key) > 1})
+        raise InvalidValue(
+            f"X has {_few(again)} more than once among its labels of {mode}, and cannot be matched with the "
+            "model by them: give every one a label of its own, or arrays without labels in the order of the "
+            "fit."
+        )
 
 
 def _few(labels: Any) -> str:

@@ -26,7 +26,7 @@ from tparafac2.data import (
 from tparafac2.errors import InvalidValue
 from tparafac2.fitting import require_integer
 from tparafac2.large import Stored, stored_if_large, take_stored
-from tparafac2.newdata.matching import Given, NewRows, as_data, matched
+from tparafac2.newdata.matching import NOTHING_SAID, Given, NewRows, as_data, matched
 from tparafac2.preparing import prepare_stored_again, prepares, undo
 from tparafac2.result import LostTerm, Result, Terms
 from tparafac2.solver import Settings, best_rows, build_problem
@@ -35,7 +35,7 @@ from tparafac2.words import Argument, Setting
 _BLOCK = 2**24  # entries that sparse rows may have when they are made dense, to hide some of them
 
 
-def transform(result: Result, X: Any, given: Given = Given()) -> NDArray[np.float64]:
+def transform(result: Result, X: Any, given: Given = NOTHING_SAID) -> NDArray[np.float64]:
     """Loadings (I_new, R) of rows that were not in the fit; see `Decomposition.transform`.
 
     Examples
@@ -87,7 +87,9 @@ def inverse_transform(
     return np.asarray(undo(record, fitted), dtype=np.float64)
 
 
-def score(result: Result, X: Any, given: Given = Given(), *, folds: int = 5, random_state: Any = 0) -> float:
+def score(
+    result: Result, X: Any, given: Given = NOTHING_SAID, *, folds: int = 5, random_state: Any = 0
+) -> float:
     """Explained variance of entries that the loadings have not seen; see `Decomposition.score`.
 
     Examples
@@ -121,7 +123,8 @@ def terms_of(result: Result) -> Terms:
     """What was asked of the loadings; refuse results that do not know it."""
     if result.terms is None:
         raise InvalidValue(
-            "this model comes from a file of version 0.1, which does not say what was minimised: fit it again."
+            "this model comes from a file of version 0.1, which does not say what was minimised: fit it "
+            "again."
         )
     if lost := [term for term in result.terms.A if isinstance(term, LostTerm)]:
         raise InvalidValue(
@@ -233,7 +236,7 @@ class Loadings(NamedTuple):
 
 
 def loadings(result: Result, entries: Entries) -> Loadings:
-    """The minimiser of the objective of the fit in the loadings, patterns and strengths being what they are."""
+    """The minimiser of the objective of the fit in the loadings, all else being as it is."""
     if entries.values is not None:
         _require_information(result, entries)
     return solved(result, entries.data(terms_of(result).scale), padded(result.B, fill=0.0), result.C)
@@ -263,8 +266,8 @@ def _refuse_rows(labels: NDArray[Any], bad: NDArray[np.bool_], what: str) -> Non
         names = listed(map(shown, labels[bad]))
         were = "was" if bad.sum() == 1 else "were"
         raise InvalidValue(
-            f"{int(bad.sum())} of {len(bad)} rows {were} {what}: {names}. Leave them out of X: nothing can be "
-            "said of them."
+            f"{int(bad.sum())} of {len(bad)} rows {were} {what}: {names}. Leave them out of X: nothing can "
+            "be said of them."
         )
 
 
@@ -282,7 +285,7 @@ def _of_stored(result: Result, X: Any, stored: Stored, given: Given) -> NDArray[
                 Argument(name), " is not for data that are read in blocks of rows: give some rows at a time."
             )
     K, _, J = stored.shape
-    if (K, J) != (len(result.C), result.shape[2]) or result.ragged:
+    if (len(result.C), result.shape[2]) != (K, J) or result.ragged:
         raise InvalidValue(
             f"X has {K} times and {J} columns, but the model has {len(result.C)} and {result.shape[2]}: give "
             "the same, in the same order."
@@ -291,8 +294,8 @@ def _of_stored(result: Result, X: Any, stored: Stored, given: Given) -> NDArray[
         here, there = getattr(stored.labels, name), getattr(result.labels, name)
         if here is not None and there is not None and [*map(str, here)] != [*map(str, there)]:
             raise InvalidValue(
-                f"X has other labels of {name} than the model, or in another order, which is not for data that "
-                "are read in blocks of rows: store it in the order of the fit."
+                f"X has other labels of {name} than the model, or in another order, which is not for data "
+                "that are read in blocks of rows: store it in the order of the fit."
             )
     record = result.preparation
     if record is not None and prepares(record) and not as_data(result, X)[1]:

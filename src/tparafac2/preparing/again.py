@@ -1,7 +1,7 @@
 """The preparation of a fit, done again to other rows of the same columns and times, and undone beside them.
 
-What was found at the fit is kept: means and deviations of columns and times. Those of a row are its own, as they
-were at the fit, where no row had to do with another.
+What was found at the fit is kept: means and deviations of columns and times. Those of a row are its own, as
+they were at the fit, where no row had to do with another.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _totals(given: FloatArray, shares: FloatArray) -> FloatArray:
     there = np.sum(shares, axis=2, keepdims=True, where=seen)
     known = (there > 0) & seen.any(axis=2, keepdims=True)
     sums = np.sum(given, axis=2, keepdims=True, where=seen)
-    return np.divide(sums, there, out=np.full_like(there, np.nan), where=known)
+    return np.asarray(np.divide(sums, there, out=np.full_like(there, np.nan), where=known))
 
 
 def _kept(record: Mapping[str, Any]) -> Adjustment:

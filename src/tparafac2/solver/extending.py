@@ -82,7 +82,7 @@ def best_rows(problem: Problem, B: FloatArray, C: FloatArray, settings: Settings
         settled = _SETTLED * np.linalg.norm(loadings.values)
         if loadings.row_wise or (change <= settled and loadings.gaps(everyone)[0] <= _SETTLED):
             break
-    return BestRows(loadings.feasible(0), np.asarray(H[0], dtype=np.float64))
+    return BestRows(loadings.feasible(0).astype(np.float64, copy=False), np.asarray(H[0], dtype=np.float64))
 
 
 def _ask(
