@@ -93,13 +93,11 @@ def test_columns_that_are_lacking_or_unknown_are_named(model):
     renamed = labelled().assign_coords(word=[*WORDS[:6], "x", "y"])
     with pytest.raises(
         ValueError,
-        match=r"X lacks 2 of the 8 columns of the model: 'g', 'h', and has 2 others: 'x', 'y'\. Give",
+        match=r"X lacks 2 of the 8 columns of the model: 'g', 'h', and has others: 'x', 'y'\. Give",
     ):
         model.transform(renamed)
     more = xr.concat([labelled(), labelled(words=["a"]).assign_coords(word=["z"])], "word")
-    with pytest.raises(
-        ValueError, match=r"X has 1 columns that the model does not know: 'z'.*unknown='drop'"
-    ):
+    with pytest.raises(ValueError, match=r"X has 1 column that the model does not know: 'z'.*unknown='drop'"):
         model.transform(more)
     assert np.allclose(model.transform(more, unknown="drop"), model.transform(RAW))
     with pytest.raises(ValueError, match=r"no columns in common: X has 'A', .*, the model 'a', 'b'"):
@@ -111,9 +109,7 @@ def test_columns_that_are_lacking_or_unknown_are_named(model):
 def test_other_times_are_named(model):
     with pytest.raises(ValueError, match=r"X lacks 1 of the 4 times of the model: 2003\."):
         model.transform(labelled(years=[2000, 2001, 2004]))
-    with pytest.raises(
-        ValueError, match=r"lacks 1 of the 4 times of the model: 2003, and has 1 others: 2002"
-    ):
+    with pytest.raises(ValueError, match=r"lacks 1 of the 4 times of the model: 2003, and has others: 2002"):
         model.transform(labelled().assign_coords(year=[2000, 2001, 2002, 2004]))
     with pytest.raises(ValueError, match="X has 3 times, but the model has 4"):
         model.transform(RAW[:3])

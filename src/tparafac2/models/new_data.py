@@ -189,10 +189,10 @@ class ForNewData:
 
         Notes
         -----
-        After "share" and "clr" the total of a row at a time is that of which the observed entries have the
-        shares that the model gives them. Where nothing was observed of a row at a time there is no such
-        total, and entries stay missing, with a warning; so do entries of columns that are not there at a
-        time (``bridge=False``).
+        After "share" the total of a row at a time is that of which the observed entries have the shares that
+        the model gives them; after "clr" the observed entries tell the mean logarithm likewise. Where nothing
+        was observed of a row at a time neither is known, and entries stay missing, with a warning; so do
+        entries of columns that are not there at a time (``bridge=False``).
 
         Examples
         --------

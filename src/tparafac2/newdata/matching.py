@@ -254,14 +254,14 @@ def _places(
         )
     if (places < 0).any() and table is None:
         lacking = [fitted[place] for place in np.flatnonzero(places < 0)]
-        also = f", and has {len(surplus):,} others: {_few(surplus)}" if surplus else ""
+        also = f", and has others: {_few(surplus)}" if surplus else ""
         raise InvalidValue(
             f"X lacks {len(lacking):,} of the {len(fitted):,} {what} of the model: {_few(lacking)}{also}. "
             f"Give all {what} of the fit, with NaN where nothing was observed."
         )
     if surplus and unknown == "refuse":
         raise InvalidValue(
-            f"X has {len(surplus):,} {what} that the model does not know: {_few(surplus)}. Leave them out",
+            f"X has {len(surplus):,} {what if len(surplus) > 1 else what[:-1]} that the model does not know: {_few(surplus)}. Leave them out",
             Advice("drop_unknown", ", or say unknown='drop'"),
             ".",
         )

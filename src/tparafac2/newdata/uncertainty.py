@@ -122,7 +122,7 @@ def _noise(squares: Array, seen: NDArray[np.bool_]) -> Array:
     >>> squares = np.ones((4, 5, 6))
     >>> squares[0] = 9.0
     >>> _noise(squares, np.ones(squares.shape, dtype=bool))[:2, 0, 0].round(1).tolist()
-    [7.4, 1.3]
+    [6.9, 1.2]
     """
     common = squares.sum() / max(int(seen.sum()), 1)
     if common == 0.0:

@@ -18,6 +18,7 @@ from tparafac2.preparing.adjustment import Adjustment
 from tparafac2.preparing.in_blocks import PreparedSource
 from tparafac2.preparing.preparation import Preparation
 from tparafac2.preparing.steps import (
+    ELEMENTWISE,
     deviations,
     largest,
     means,
@@ -154,8 +155,9 @@ def undo_beside(
     fitted : sequence of ndarrays (K, I, J)
         The fitted values, and bounds of them if these are wanted, too.
     given : ndarray (K, I, J)
-        In the user's units, NaN where missing. Totals, which shares and log-ratios do not have, are those of
-        which what was observed of a row at a time is its fitted share; NaN where nothing was.
+        In the user's units, NaN where missing. Totals, which shares do not have, are those of which what was
+        observed of a row at a time is its fitted share; the size of log-ratios is that of what was observed,
+        in the mean of logarithms. NaN where nothing was.
 
     Examples
     --------
@@ -168,19 +170,25 @@ def undo_beside(
     done = as_preparation(record)
     steps = transform_steps(done.transform)
     for place in reversed(range(len(steps))):
-        step = steps[place]
-        if step == "clr":
-            # The total of all columns is that of the fitted values, also for bounds of one of them.
-            shares, middle = undo_transform(values[0], step), values[0]
-            values = [shares * np.exp(one - middle) for one in values]
+        if steps[place] in ELEMENTWISE:
+            values = [undo_transform(one, steps[place]) for one in values]
+            continue
+        before = transform_dense(given, steps[:place], None).values
+        if steps[place] == "clr":
+            values = _at_their_level(values, before, done.pseudocount or 0.0)
         else:
-            values = [undo_transform(one, step) for one in values]
-        if step in ("share", "clr"):
-            added = (done.pseudocount or 0.0) if step == "clr" else 0.0
-            before = transform_dense(given, steps[:place], None).values + added
-            totals = _totals(before, values[0])
-            values = [np.maximum(one * totals - added, 0.0) for one in values]
+            shares = [undo_transform(one, "share") for one in values]
+            values = [one * _totals(before, shares[0]) for one in shares]
     return values
+
+
+def _at_their_level(logs: Sequence[FloatArray], given: FloatArray, added: float) -> list[FloatArray]:
+    """From log-ratios to values: those that were observed tell the mean logarithm, as it was taken off."""
+    seen = ~np.isnan(given)
+    above = np.log(np.where(seen, given + added, 1.0)) - logs[0]
+    count = seen.sum(axis=2, keepdims=True)
+    level = np.sum(above, axis=2, keepdims=True, where=seen) / np.where(count > 0, count, np.nan)
+    return [np.maximum(np.exp(one + level) - added, 0.0) for one in logs]
 
 
 def _totals(given: FloatArray, shares: FloatArray) -> FloatArray:
@@ -194,7 +202,7 @@ def _totals(given: FloatArray, shares: FloatArray) -> FloatArray:
 def _kept(record: Mapping[str, Any]) -> Adjustment:
     """What was found at the fit, but for rows, which were others."""
     own = {
-        step: None if record[step] == "rows" or record[numbers] is None else np.asarray(record[numbers])
+        step: None if record[step] in ("rows", None) else np.asarray(record[numbers])
         for step, numbers in (("center", "centers"), ("scale", "scales"))
     }
     return Adjustment(record["center"], record["scale"], own["center"], own["scale"])
