@@ -78,7 +78,7 @@ def test_what_the_model_does_not_know(folder, tmp_path):
     run = transform(folder / "fit", tmp_path / "more.csv", *NAMES, *MISSING)
     assert run.exit_code == ExitCode.SETTINGS
     assert (
-        "X has 1 columns that the model does not know: 'zebra'. Leave them out, or say --drop-unknown."
+        "X has 1 column that the model does not know: 'zebra'. Leave them out, or say --drop-unknown."
         in run.stderr
     )
     dropped = transform(folder / "fit", tmp_path / "more.csv", *NAMES, *MISSING, "--drop-unknown")

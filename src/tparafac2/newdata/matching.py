@@ -260,8 +260,9 @@ def _places(
             f"Give all {what} of the fit, with NaN where nothing was observed."
         )
     if surplus and unknown == "refuse":
+        some = f"{len(surplus):,} {what if len(surplus) > 1 else what[:-1]}"
         raise InvalidValue(
-            f"X has {len(surplus):,} {what if len(surplus) > 1 else what[:-1]} that the model does not know: {_few(surplus)}. Leave them out",
+            f"X has {some} that the model does not know: {_few(surplus)}. Leave them out",
             Advice("drop_unknown", ", or say unknown='drop'"),
             ".",
         )
