@@ -6,6 +6,7 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 import tparafac2 as tp
+from tparafac2.data import DenseData, FilledData, ObservedData
 from tparafac2.penalties import NonNegative, Ridge
 
 X = tp.synthetic.easy(seed=0, n_times=6, n_rows=24, n_columns=20).X
@@ -196,6 +197,7 @@ def test_there_and_back():
         by_row.inverse_transform(by_row.A_)
 
 
+@pytest.mark.slow
 def test_a_rank_too_high_does_not_score_better():
     quick = {"n_starts": 3, "random_state": 0}
     for seed in range(3):
@@ -230,5 +232,18 @@ def test_sparse_and_dense_rows_score_the_same():
 def test_models_that_do_not_know_their_terms(tmp_path):
     model = tp.CP(2, penalties_a=[Lasso(0.3)], lambda_a=1.0, lambda_b=1.0, lambda_d=1.0, **FULL).fit(X)
     model.save(tmp_path / "m.nc")
+    with pytest.warns(UserWarning, match="could not be kept"):
+        loaded = tp.load(tmp_path / "m.nc")
     with pytest.raises(ValueError, match="files keep its name only: fit the model again"):
-        tp.load(tmp_path / "m.nc").transform(X)
+        loaded.transform(X)
+
+
+def test_data_in_the_form_that_the_solver_asks_for():
+    model = tp.TParafac2(2, **FULL).fit(X)
+    assert relative(model.transform(DenseData.from_slices(X[:, 20:])), model.A_[20:]) < 1e-7
+    holed = ObservedData.from_dense(DenseData.from_slices(HOLED[:, 20:], scale=3.0))
+    assert relative(model.transform(holed), model.transform(HOLED[:, 20:])) < 1e-12
+    with pytest.raises(ValueError, match="X is FilledData, in which a fit fills in"):
+        model.transform(FilledData(holed.values))
+    with pytest.raises(ValueError, match="X has 5 times and 20 columns"):
+        model.transform(DenseData.from_slices(X[:5]))

@@ -19,6 +19,7 @@ from tparafac2.data import (
     RowWeightedData,
     SliceData,
     SparseData,
+    follows_model,
     listed,
     padded,
     shown,
@@ -47,6 +48,8 @@ def transform(result: Result, X: Any, given: Given = NOTHING_SAID) -> NDArray[np
     True
     """
     terms_of(result)
+    if isinstance(X, SliceData):
+        return _of_made(result, X)
     stored = stored_if_large(as_data(result, X)[0], given.dims)
     if stored is not None:
         return _of_stored(result, X, stored, given)
@@ -275,7 +278,26 @@ def _right(result: Result) -> NDArray[np.float64]:
     return np.asarray(padded(result.B, fill=0.0) * result.C[:, None, :], dtype=np.float64)
 
 
-# --- larger than memory -------------------------------------------------------------------------------------
+# --- larger than memory, or in the form that the solver asks for --------------------------------------------
+
+
+def _of_made(result: Result, data: SliceData) -> NDArray[np.float64]:
+    _require_shape(result, data.shape)
+    if follows_model(data):
+        raise InvalidValue(
+            f"X is {type(data).__name__}, in which a fit fills in what is missing: give the slices "
+            "themselves."
+        )
+    return solved(result, data, padded(result.B, fill=0.0), result.C).A
+
+
+def _require_shape(result: Result, shape: tuple[int, int, int]) -> None:
+    K, _, J = shape
+    if result.ragged or (len(result.C), result.shape[2]) != (K, J):
+        raise InvalidValue(
+            f"X has {K} times and {J} columns, but the model has {len(result.C)} and {result.shape[2]}: give "
+            "the same, in the same order."
+        )
 
 
 def _of_stored(result: Result, X: Any, stored: Stored, given: Given) -> NDArray[np.float64]:
@@ -284,12 +306,7 @@ def _of_stored(result: Result, X: Any, stored: Stored, given: Given) -> NDArray[
             raise InvalidValue(
                 Argument(name), " is not for data that are read in blocks of rows: give some rows at a time."
             )
-    K, _, J = stored.shape
-    if (len(result.C), result.shape[2]) != (K, J) or result.ragged:
-        raise InvalidValue(
-            f"X has {K} times and {J} columns, but the model has {len(result.C)} and {result.shape[2]}: give "
-            "the same, in the same order."
-        )
+    _require_shape(result, stored.shape)
     for name in ("columns", "time"):
         here, there = getattr(stored.labels, name), getattr(result.labels, name)
         if here is not None and there is not None and [*map(str, here)] != [*map(str, there)]:
