@@ -57,6 +57,11 @@ class BlockedData:
         return self.blocks.reads
 
     @property
+    def client(self) -> Any:
+        """Of the cluster whose workers have the blocks; None if they are read here."""
+        return getattr(self.blocks, "client", None)
+
+    @property
     def nbytes(self) -> int:
         """Memory of what is held of the blocks at once."""
         return self.blocks.largest

@@ -186,7 +186,7 @@ class Preparation:
         found = source.adjustment
         self._require_spread(found, stored.labels)
         data = stored.read_through(source)
-        return Prepared(self, data, found.centers, found.scales, n_empty, selection_of(stored.X))
+        return Prepared(self, data, found.centers, found.scales, n_empty, selection_of(stored))
 
     def _adjusted(self, made: Transformed, given: _Given) -> Prepared:
         found = Adjustment.of(made.values, self.center, self.scale, self.least_size)
@@ -251,7 +251,8 @@ class Prepared:
 
 def selection_of(X: Any) -> str:
     """Tell what was kept of larger data, of which these are a part, as `read` notes it."""
-    said = X.selection if isinstance(X, Table) else getattr(X, "attrs", {}).get(SELECTION, "")
+    given = X.X if isinstance(X, Stored) else X
+    said = given.selection if isinstance(given, Table) else getattr(given, "attrs", {}).get(SELECTION, "")
     return said if isinstance(said, str) else ""
 
 
