@@ -50,6 +50,8 @@ _ADVICE = {
     "even_times": "save the data without labels of time",
     "float32": "",
     "or_none": "",
+    "or_labels": "",
+    "drop_unknown": ", or say --drop-unknown",
 }
 """Advice that is another here, or (if empty) none."""
 

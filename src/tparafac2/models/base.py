@@ -29,6 +29,7 @@ from tparafac2.fitting import (
     weights,
 )
 from tparafac2.large import Stored, stored_if_large, take_stored
+from tparafac2.models.new_data import ForNewData
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
@@ -134,7 +135,7 @@ def _bounded(terms: tuple[Penalty, ...], nonnegative: bool) -> tuple[Penalty, ..
 
 
 @dataclass(eq=False, repr=False)
-class Decomposition(Estimator):
+class Decomposition(ForNewData, Estimator):
     """What all models share: the fit, and ways to look at its result."""
 
     rank: int
