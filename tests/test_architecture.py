@@ -34,6 +34,7 @@ ROOMS = (
     "result",
     "starts",
     "fitting",
+    "newdata",
     "models",
     "choosing",
     "synthetic",

@@ -223,6 +223,14 @@ class Table:
             stack[~self._sampled] = np.nan
         return list(stack)
 
+    def require_times(self) -> None:
+        """Refuse a table of one time where a model is to be fitted; it may be appended to one."""
+        if self.shape[0] < 2:
+            raise ValueError(
+                f"every line has the same time, {shown(self.labels.coordinate('time', 1)[0])}: at least two "
+                "times are needed."
+            )
+
     def stored_slices(self) -> list[Any]:
         """The slices to which `correction` has still to be applied; where there is none, as `slices`."""
         return self.slices() if self._prepared is None else list(self._prepared)
@@ -389,7 +397,7 @@ class Table:
     def _joined(self, rows: Coded, columns: Coded, time: Coded, values: FloatArray) -> Cells:
         """Give one value to every combination that has lines."""
         shape = len(time.labels), len(rows.labels), len(columns.labels)
-        _require_usable(shape, time)
+        _require_usable(shape)
         places = np.ravel_multi_index((time.codes, rows.codes, columns.codes), shape).astype(np.int64)
         cells = Cells.join(shape, places, values, how="mean" if self.duplicates == "mean" else "sum")
         must_differ = self.values is not None and self.duplicates == "error"
@@ -449,12 +457,8 @@ def _is_count(value: object) -> bool:
         return False
 
 
-def _require_usable(shape: tuple[int, int, int], time: Coded) -> None:
+def _require_usable(shape: tuple[int, int, int]) -> None:
     K, I, J = shape
-    if K < 2:
-        raise ValueError(
-            f"every line has the same time, {shown(time.labels[0])}: at least two times are needed."
-        )
     if _product(shape) > _MOST_COMBINATIONS:
         raise ValueError(
             f"{K:,} times x {I:,} rows x {J:,} columns are too many combinations: "

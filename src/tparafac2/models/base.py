@@ -29,6 +29,7 @@ from tparafac2.fitting import (
     weights,
 )
 from tparafac2.large import Stored, stored_if_large, take_stored
+from tparafac2.newdata import append, fitted_scale, prepare_all, warm_start
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
@@ -432,6 +433,87 @@ arrays, or "rows", optional
         Evaluation
         """
         return self.result_.evaluate(X, mask=mask, dims=dims, weights=weights)
+
+    def append(
+        self,
+        X: Any,
+        times: Any = None,
+        *,
+        refit: bool = False,
+        dims: Mapping[str, Hashable] | None = None,
+    ) -> Self:
+        """Give a model that goes on with further times; this one is not changed.
+
+        Loadings, and patterns and strengths of all earlier times, stay. The further patterns go on from the
+        last one under the terms of the model, with the lambdas of the fit.
+
+        Parameters
+        ----------
+        X : one slice (I, J), or several as in `fit`
+            Further slices, before any preparation: the model does its own. Rows and columns are matched by
+            their labels, and by position where there are none. Rows and columns that are not in X are missing
+            (zero where X is a Table whose absent combinations are zero; columns do not exist with
+            ``bridge=False``). Columns that the model does not have enter: they were not there before. Rows
+            that it does not have are refused.
+            With `refit`, all data instead, those of the fit and the further ones, as the model does not keep
+            them.
+        times : number, date or label, or a sequence of them, optional
+            When the slices were taken, where X does not say so: after the last of the model. With `refit` as
+            in `fit`.
+        refit : bool
+            Fit everything again, from where this model ended: loadings and earlier patterns may change, the
+            lambdas do not (they take the place of `smoothness` among the parameters, since ||X|| is another).
+        dims : mapping, optional
+            For a DataArray, as in `fit`.
+
+        Returns
+        -------
+        model
+            Of the same class, fitted.
+
+        Examples
+        --------
+        >>> import tparafac2 as tp
+        >>> X = tp.synthetic.easy(seed=0, noise=0.1, n_times=9, n_rows=30, n_columns=24).X
+        >>> model = tp.TParafac2(rank=3, smoothness=1e-4, n_starts=4, random_state=0).fit(X[:8])
+        >>> model.append(X[8]).B_.shape, model.B_.shape
+        ((9, 24, 3), (8, 24, 3))
+        """
+        if refit:
+            return self._refit(X, times, dims)
+        result = append(self.result_, X, times=times, dims=dims)
+        other = type(self)(**self.get_params())
+        other._take(result)
+        return other
+
+    def _refit(self, X: Any, times: Any, dims: Mapping[str, Hashable] | None) -> Self:
+        result = self.result_
+        prepared = as_prepared(prepare_all(result, X, dims))
+        preparation = None
+        if isinstance(prepared, Prepared):
+            prepared, preparation = prepared.data, prepared.as_dict()
+            dims = None if dims is not None and not isinstance(X, Prepared) else dims
+        counts = result.row_weights
+        intake = take_in(
+            prepared,
+            dims=dims,
+            dtype=self.dtype,
+            times=times,
+            exact=counts is not None or self._exact(),
+            bridge=bool(self.bridge),
+            weights=counts,
+        )
+        other = type(self)(**self.get_params())
+        if (asked := self._asked()) is not None:
+            kept = weights(asked, fitted_scale(result), len(self._lambdas))
+            other.set_params(**dict(zip(self._lambdas, kept)))
+            if self._smooth:
+                other.set_params(smoothness=None)
+        other.init = warm_start(result, intake)
+        other.fit_intake(intake, preparation)
+        other.init = self.init
+        warn_if_unsound(other.result_)
+        return other
 
     def patterns_at(self, t: Any) -> "xr.DataArray":
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""

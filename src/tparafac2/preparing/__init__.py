@@ -1,6 +1,7 @@
 """What is done to data before a fit, recorded with it, and undone for fitted values."""
 
 from tparafac2.preparing.adjustment import Adjustment
+from tparafac2.preparing.further import Further, by_entry, is_plain, prepare_further
 from tparafac2.preparing.preparation import Preparation, Prepared, as_prepared, describe_record, undo
 
 __all__ = ["Preparation", "Prepared", "as_prepared", "describe_record", "undo"]
