@@ -29,7 +29,7 @@ from tparafac2.fitting import (
     weights,
 )
 from tparafac2.large import Stored, stored_if_large, take_stored
-from tparafac2.newdata import append, fitted_scale, prepare_all, warm_start
+from tparafac2.newdata import Asked, Forecast, append, fitted_scale, forecast, prepare_all, warm_start
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
@@ -514,6 +514,55 @@ arrays, or "rows", optional
         other.init = self.init
         warn_if_unsound(other.result_)
         return other
+
+    def forecast(
+        self,
+        h: int | None = None,
+        *,
+        times: Any = None,
+        level: float = 0.95,
+        season: int | None = None,
+        X: Any = None,
+        random_state: Any = 0,
+    ) -> Forecast:
+        """Say what comes after the last time: patterns, strengths and fitted values, with intervals.
+
+        Patterns stay as they were last, which is what smoothness in time implies, and the error of saying so
+        is measured from earlier times. Strengths go on by exponential smoothing (statsmodels is needed: the
+        extra "forecast"). With a period, both are those at the same phase.
+
+        Parameters
+        ----------
+        h : int, optional
+            How many steps ahead, where the times of the model are even; or `times`.
+        times : sequence of numbers, dates or labels, optional
+            The times that are asked for, after the last of the model.
+        level : float
+            Share of the intervals that are to hold what comes.
+        season : int, optional
+            Steps after which strengths repeat (12 for months of a year), at least two seasons being known.
+        X : optional
+            The data of the fit, as `fit` had them before or after preparation. With them errors are those of
+            patterns that were known from earlier times only, and the noise is that of each row and column.
+            Without, patterns are looked at with hindsight, and the noise is the same for all entries.
+        random_state : int, Generator or None
+            Of the draws from which the intervals are taken.
+
+        Returns
+        -------
+        Forecast
+
+        Examples
+        --------
+        >>> import tparafac2 as tp
+        >>> data = tp.synthetic.easy(seed=0, noise=0.1, n_times=12, n_rows=30, n_columns=24)
+        >>> model = tp.TParafac2(rank=3, smoothness=1e-4, n_starts=4, random_state=0).fit(data.X)
+        >>> ahead = model.forecast(2)
+        >>> ahead, ahead.fitted.value.shape
+        (Forecast(2 times, 3 components, 30 rows x 24 columns, level 0.95), (2, 30, 24))
+        """
+        asked = Asked(level, season, random_state)
+        return forecast(self.result_, h, times=times, X=X, asked=asked)
 
     def patterns_at(self, t: Any) -> "xr.DataArray":
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
