@@ -65,7 +65,7 @@ def row_of(name, X, rank, smoothness):
     soft = tp.TParafac2(rank, smoothness, rigidity=1.0, **COMMON).fit(known)
     static = tp.CP(rank, nonnegative_strengths=True, **COMMON).fit(known)
     ahead = {} if timeline(own.result_).values[-1] == len(values) - h - 1 else {"times": X.time.values[-h:]}
-    steps = {"h": h} if not ahead else ahead
+    steps = ahead or {"h": h}
     cells = [name, str(h)]
     for model, data in ((own, None), (own, known), (soft, known), (static, known)):
         cells.append(judged(actual, *model.forecast(**steps, X=data, level=LEVEL).fitted))
@@ -123,7 +123,8 @@ def synthetic(seeds=range(6)):
     }
     makers["random walks"] = random_walks
     print(
-        "\n| data | hindsight, coverage at 1, 2, 3, 4 steps | with X | patterns with X | strengths | error | last slice |"
+        "\n| data | hindsight, coverage at 1, 2, 3, 4 steps | with X | patterns with X | strengths | error | "
+        "last slice |"
     )
     print("|---|---|---|---|---|---|---|")
     for name, make in makers.items():
@@ -170,8 +171,8 @@ def main():
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])
         print(
-            "\n| set | hidden times | tPARAFAC2 | with X | rigidity 1, with X | static CP, with X | last slice | "
-            "each cell smoothed | (fit that saw them) |"
+            "\n| set | hidden times | tPARAFAC2 | with X | rigidity 1, with X | static CP, with X | last slice "
+            "| each cell smoothed | (fit that saw them) |"
         )
         print("|---|---|---|---|---|---|---|---|---|")
         for name, raw, preparation, rank, smoothness in real(folder):

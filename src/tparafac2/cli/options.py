@@ -162,8 +162,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Source(Part):
-    """Which data are meant, and how they are prepared."""
+class Lines(Part):
+    """Which data are meant, and what the lines of a table say."""
 
     absent: Annotated[
         Literal["zero", "missing", "columns", "rows"],
@@ -176,6 +176,21 @@ class Source(Part):
     duplicates: Annotated[Literal["error", "sum", "mean"], _DATA(help="Several lines for one place.")] = (
         "error"
     )
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """Which model is meant."""
+
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A saved model, ending in .nc, or the folder of a fit.")
+    ]
+
+
+@dataclass(frozen=True)
+class Source(Lines):
+    """Which data are meant, and how they are prepared."""
+
     top_columns: Annotated[int | None, _KEPT(metavar="N", help="Keep the N largest columns.")] = None
     top_by: Annotated[
         Literal["total", "time"], _KEPT(help="Largest in total, or at the time when they are largest.")

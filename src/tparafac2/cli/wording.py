@@ -19,6 +19,7 @@ _OTHER_NAMES = {
     "n_times": "times",
     "n_rows": "rows",
     "n_columns": "columns",
+    "h": "steps",
 }
 """What Python calls the options that are called otherwise here."""
 
@@ -49,6 +50,7 @@ _ADVICE = {
     "even_times": "save the data without labels of time",
     "float32": "",
     "or_none": "",
+    "transform_rows": "",
 }
 """Advice that is another here, or (if empty) none."""
 

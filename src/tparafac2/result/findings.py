@@ -443,5 +443,5 @@ def _appended(seen: _Seen) -> Iterator[Finding]:
     # Weaker times are explained less by as good a model: what is left of each entry has to be more, too.
     worse = before - share > _LESS and ratio > _LARGER
     severity = Severity.NOTE if worse else Severity.INFO
-    numbers = {"count": count, "share": share, "before": before, "ratio": ratio, "of": len(seen.labels)}
+    numbers = {"share": share, "before": before, "ratio": ratio, "of": len(seen.labels)}
     yield Finding(Kind.APPENDED, severity, times=seen.times(last), numbers=numbers)
