@@ -78,13 +78,10 @@ def row_of(name, X, rank, smoothness):
 
 def names_of_2014(folder):
     """What a forecast made with data up to 2014 says of later years, beside what came."""
-    names = np.load(folder / "babynames_state" / "babynames_state_name_year.npz")
     data = {name: X for name, X, *_ in real(folder)}["baby names, F"]
     known = data.sel(time=slice(None, 2014))
     model = tp.TParafac2(6, 1e-4, **COMMON).fit(tp.Preparation("sqrt").apply(known))
     ahead = model.forecast(10, X=known).to_dataset()
-    total = names["F_total"][:, -10:].sum(axis=0)
-    weights = names["F_total"][:, -10:] / total
     print("\n| name | share of births in 2014, % | forecast for 2024 (95 %), mean of states | 2024 |")
     print("|---|---|---|---|")
     for name in ("Emma", "Olivia", "Sophia", "Isabella", "Charlotte", "Harper", "Jennifer", "Linda"):
@@ -96,7 +93,7 @@ def names_of_2014(folder):
         print(f"| {name} | {came[0]:.2f} | {one[0]:.2f} ({one[1]:.2f} to {one[2]:.2f}) | {came[1]:.2f} |")
     actual = data.sel(time=slice(2015, None))
     inside = (actual >= ahead.fitted_lower) & (actual <= ahead.fitted_upper)
-    print("coverage by year", inside.mean(("rows", "columns")).values.round(3), weights.shape)
+    print("coverage by year", inside.mean(("rows", "columns")).values.round(3))
     for year in (2015, 2019, 2024):
         error = actual.sel(time=year) - ahead.fitted.sel(time=year)
         still = actual.sel(time=year) - data.sel(time=2014)
@@ -171,8 +168,8 @@ def main():
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])
         print(
-            "\n| set | hidden times | tPARAFAC2 | with X | rigidity 1, with X | static CP, with X | last slice "
-            "| each cell smoothed | (fit that saw them) |"
+            "\n| set | hidden times | tPARAFAC2 | with X | rigidity 1, with X | static CP, with X | "
+            "last slice | each cell smoothed | (fit that saw them) |"
         )
         print("|---|---|---|---|---|---|---|---|---|")
         for name, raw, preparation, rank, smoothness in real(folder):

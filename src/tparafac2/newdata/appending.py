@@ -20,10 +20,7 @@ from tparafac2.penalties import asks_for
 from tparafac2.preparing import Prepared, by_entry, describe_record, is_plain, prepare_further
 from tparafac2.result import Result, Terms, strengths, weak
 from tparafac2.result.evaluation import penalty_of
-from tparafac2.solver import Settings
 from tparafac2.words import Argument
-
-_SETTINGS = Settings(max_iter=2000, tol=1e-9, feasibility_tol=1e-6)
 
 
 def append(
@@ -123,7 +120,7 @@ def _append(result: Result, pieces: list[Piece], when: Moments, *, prepared: boo
     last = known.C[known.clock.order[-1]]
     begin = np.repeat(last[None], int(here.sum()), axis=0)
     course = course_of(known, new, terms)
-    continued = go_on(Seen(*(part[here] for part in seen.stats)), course, begin, _SETTINGS)
+    continued = go_on(Seen(*(part[here] for part in seen.stats)), course, begin)
     parts = _Parts(known, new, continued, seen.stats.squares, seen.negative)
     return _recorded(parts, when, terms, preparation)
 

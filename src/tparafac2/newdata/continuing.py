@@ -22,6 +22,7 @@ _ALL = np.array([0])
 _LIFT = 1e-13
 _TINY = 1e-300
 _SWEEPS = 50
+_SETTINGS = Settings(max_iter=2000, tol=1e-9, feasibility_tol=1e-6)
 
 
 class Seen(NamedTuple):
@@ -206,7 +207,7 @@ class _Patterns:
         self._before = self._before[:half] + [dual / 2.0 for dual in self._before[half:]]
 
 
-def go_on(seen: Seen, course: Course, C: FloatArray, settings: Settings) -> Continued:
+def go_on(seen: Seen, course: Course, C: FloatArray, settings: Settings = _SETTINGS) -> Continued:
     """Find the patterns and strengths of further slices, from the last patterns of the fit.
 
     Parameters

@@ -120,7 +120,7 @@ def course_of(result: Result, new: Further, terms: Terms) -> Course:
     for term in terms.B:
         weights = distance_weights(term, "parafac2", n)
         soft = soft if weights is None else weights[-m:]
-    splits = tuple(Scaled(term, 1.0, 1.0) for term in terms.B if _is_split(term))
+    splits = tuple(Scaled(term, 1.0, 1.0) for term in terms.B if is_split(term))
     scaled = [Scaled(term, 1.0, 1.0) for term in terms.C]
     return Course(
         _ties(result, new, terms),
@@ -133,7 +133,8 @@ def course_of(result: Result, new: Further, terms: Terms) -> Course:
     )
 
 
-def _is_split(term: Penalty) -> bool:
+def is_split(term: Penalty) -> bool:
+    """Whether a term on the patterns has an auxiliary variable of its own."""
     handled = isinstance(term, Quadratic) or softens(term)
     return not (handled or any(asks_for([term], one) for one in ("parafac2", "static")))
 
@@ -146,7 +147,7 @@ def _ties(result: Result, new: Further, terms: Terms) -> Ties:
     coverage = None if coverage is None else coverage[fitted]
     present = None if present is None else present[fitted]
     joined = couplings(present, unseen_among(coverage, present), terms.tie)
-    diagonal, off, closing = _bands([term for term in terms.B if isinstance(term, Quadratic)], n)
+    diagonal, off, closing = bands_of([term for term in terms.B if isinstance(term, Quadratic)], n)
     norms = diagonal - np.append(off, 0.0) - np.append(0.0, off)
     steps = off[-m:, None] if joined is None else off[-m:, None] * joined[-m - 1 : -1]
     B = np.asarray(padded(result.B, fill=0.0), dtype=np.float64)
@@ -160,7 +161,8 @@ def _ties(result: Result, new: Further, terms: Terms) -> Ties:
     )
 
 
-def _bands(terms: Sequence[Quadratic], n: int) -> tuple[FloatArray, FloatArray, float]:
+def bands_of(terms: Sequence[Quadratic], n: int) -> tuple[FloatArray, FloatArray, float]:
+    """All quadratic terms together, over n slices: diagonal, changes to the next, closing."""
     diagonal, off, closing = np.zeros(n), np.zeros(n - 1), 0.0
     for term in terms:
         own = term.bands(n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.errors import InvalidValue
 from tparafac2.newdata.moments import Moments, further_moments, is_counted
@@ -92,12 +93,12 @@ def _even(result: Result, h: int) -> Moments:
     return Moments(values, values.astype(own.dtype) if own.dtype.kind == "f" else values.astype(str))
 
 
-def _calendar(known: np.ndarray[Any, Any], h: int) -> np.ndarray[Any, Any] | None:
-    """Dates that go on as these do in the calendar, such as firsts of months; None if they do not."""
-    import pandas as pd
-
-    if len(known) < 3:
-        return None
-    dates = pd.DatetimeIndex(as_dates(known))
-    step = pd.infer_freq(dates)
-    return None if step is None else np.asarray(pd.date_range(dates[-1], periods=h + 1, freq=step))[1:]
+def _calendar(known: NDArray[np.float64], h: int) -> NDArray[np.datetime64] | None:
+    """Dates that go on by months, at the same day of each or at its end; None where these do not."""
+    dates = as_dates(known)
+    for shift in (np.timedelta64(0, "D"), np.timedelta64(1, "D")):
+        months = (dates + shift).astype("datetime64[M]")
+        within, steps = dates + shift - months, np.diff(months).astype(np.int64)
+        if len(steps) and steps[0] > 0 and (within == within[0]).all() and (steps == steps[0]).all():
+            return np.asarray(months[-1] + steps[0] * np.arange(1, h + 1) + within[0] - shift)
+    return None

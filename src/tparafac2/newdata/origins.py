@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray, padded
-from tparafac2.newdata.appending import _SETTINGS
 from tparafac2.newdata.chains import Ties
 from tparafac2.newdata.continuing import Course, Seen, Turning, go_on
-from tparafac2.newdata.courses import _bands, _is_split
+from tparafac2.newdata.courses import bands_of, is_split
 from tparafac2.penalties import Quadratic, asks_for, distance_weights, softens
 from tparafac2.result import Result, Terms
 from tparafac2.result.record import unit_columns
@@ -103,7 +102,7 @@ def without_later_times(result: Result, seen: Seen, coverage: FloatArray) -> Ori
     for k in range(begin, n):
         one = Seen(*(part[k : k + 1] for part in seen))
         course = _course(result, terms, (k, n), last, coverage[k])
-        last = go_on(one, course, result.C[order][k - 1 : k], _SETTINGS).B[0]
+        last = go_on(one, course, result.C[order][k - 1 : k]).B[0]
         then.append(unit_columns(last)[0])
     return Origins(np.stack(then), whole.now[begin:], whole.times[begin:], hindsight=False)
 
@@ -114,7 +113,7 @@ def _course(
     """What is asked of slice k of n, were it the last one."""
     k, n = place
     order = list(result.clock.order)
-    diagonal, off, _ = _bands([term for term in terms.B if isinstance(term, Quadratic)], n)
+    diagonal, off, _ = bands_of([term for term in terms.B if isinstance(term, Quadratic)], n)
     norm = diagonal[k] - off[k - 1] - (off[k] if k < n - 1 else 0.0)
     tied = np.where(seen == 0, terms.tie, 1.0) if (seen == 0).any() else np.ones(1)
     there = None if result.present is None else result.present[order[k]][None]
@@ -130,5 +129,5 @@ def _course(
         fixed_strengths=terms.fixed_strengths,
         turning=turning,
         soft=soft,
-        splits=tuple(Scaled(term, 1.0, 1.0) for term in terms.B if _is_split(term)),
+        splits=tuple(Scaled(term, 1.0, 1.0) for term in terms.B if is_split(term)),
     )
