@@ -247,7 +247,8 @@ def test_name_that_is_there_twice(written):
 
 def test_one_time(written):
     path = written(HEADER + "a,b,1,2\nb,b,1,2\n")
-    table = read(path, **ASKED)
+    assert "at least two times" in _refused(path)
+    table = read(path, **ASKED, one_time=True)
     assert table.shape == (1, 2, 1)  # it may be appended to a model
     with pytest.raises(ValueError, match="at least two times"):
         take_in(table)

@@ -14,12 +14,13 @@ from tparafac2.cli.options import Lines, Overwrite, SavedModel, SayJson, takes
 
 EXAMPLES = """Examples:
   tparafac2 append words words-2025.csv --values count --out words-2025
-  tparafac2 append gut/model.nc month.npy --axes time,rows,columns --times 25
+  tparafac2 append gut/model.nc months.npy --axes time,rows,columns --times 25,26
   tparafac2 append votes all-votes.csv --values agreement --refit
 
 Loadings, and all that the model says of earlier times, stay; with --refit everything is fitted again, from
 where the model ended, and FILE has all data. The model prepares the data as it did those of the fit. Columns
-of a table are called as in the fit, unless --rows, --columns and --time say otherwise.
+of a table are called as in the fit, unless --rows, --columns and --time say otherwise. An array has at least two
+times; a table may have one.
 """
 
 

@@ -138,7 +138,7 @@ def read_like(model: Decomposition, source: Lines) -> Any:
 
     own: dict[str, Any] = {mode: name for mode, name in model.result_.labels.names.items() if mode != name}
     said = {name: one for name, one in names(source).items() if one is not None}
-    options: dict[str, Any] = {"absent": source.absent, "duplicates": source.duplicates}
+    options: dict[str, Any] = {"absent": source.absent, "duplicates": source.duplicates, "one_time": True}
     return read(source.file, select=selection(source), **(own | said), **options)
 
 
