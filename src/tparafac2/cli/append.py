@@ -19,8 +19,8 @@ EXAMPLES = """Examples:
 
 Loadings, and all that the model says of earlier times, stay; with --refit everything is fitted again, from
 where the model ended, and FILE has all data. The model prepares the data as it did those of the fit. Columns
-of a table are called as in the fit, unless --rows, --columns and --time say otherwise. An array has at least two
-times; a table may have one.
+of a table are called as in the fit, unless --rows, --columns and --time say otherwise. An array has at
+least two times; a table may have one.
 """
 
 
