@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from tparafac2.cli.options import SMOOTH, Choosing, Fitting, NewData, Part, Source
+from tparafac2.cli.options import SMOOTH, Choosing, Fitting, Lines, NewData, Part, Source
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -181,6 +181,27 @@ def prepare(data: Any, preparation: Preparation, source: str) -> Loaded:
         "preparation": prepared.describe(),
     }
     return Loaded(prepared, {name: one for name, one in told.items() if one})
+
+
+def read_like(model: Decomposition, source: Lines) -> Any:
+    """Data in a file, read with the names that the model has for its dimensions where none are given."""
+    from tparafac2.io import read
+
+    own: dict[str, Any] = {mode: name for mode, name in model.result_.labels.names.items() if mode != name}
+    said = {name: one for name, one in names(source).items() if one is not None}
+    options: dict[str, Any] = {"absent": source.absent, "duplicates": source.duplicates, "one_time": True}
+    return read(source.file, select=selection(source), **(own | said), **options)
+
+
+def read_times(text: str | None) -> list[str] | None:
+    """Times with commas between them.
+
+    Examples
+    --------
+    >>> read_times("2020-01, 2020-02")
+    ['2020-01', '2020-02']
+    """
+    return None if text is None else [part.strip() for part in text.split(",")]
 
 
 def command_line() -> str:

@@ -20,6 +20,7 @@ _OTHER_NAMES = {
     "n_times": "times",
     "n_rows": "rows",
     "n_columns": "columns",
+    "h": "steps",
 }
 """What Python calls the options that are called otherwise here."""
 
@@ -52,6 +53,7 @@ _ADVICE = {
     "or_none": "",
     "or_labels": "",
     "drop_unknown": ", or say --drop-unknown",
+    "transform_rows": "",
 }
 """Advice that is another here, or (if empty) none."""
 

@@ -127,6 +127,9 @@ class Result:
     choice : mapping, optional
         How rank, smoothness and rigidity were chosen, and all that was tried: `tparafac2.Choice` reads it.
         None: they were given.
+    appended : mapping, optional
+        Of slices that were appended after the fit, which are the last ones: `squares` and `errors`, the sum
+        of squares of each and what the model leaves of it. None: there are none.
 
     Examples
     --------
@@ -168,6 +171,7 @@ class Result:
     weighting: Mapping[str, Any] | None = None
     trust: Trust | None = None
     choice: Mapping[str, Any] | None = None
+    appended: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -192,6 +196,10 @@ class Result:
             object.__setattr__(self, name, value)
         if self.trust is not None and self.trust.rank not in (None, self.rank):
             raise ValueError(f"trust must be of {self.rank} components; got that of {self.trust.rank}.")
+        if self.appended is not None:
+            lengths = {len(self.appended[name]) for name in ("squares", "errors")}
+            if len(lengths) > 1 or not 0 < max(lengths) < len(self.C):
+                raise ValueError(f"appended must be of fewer than {len(self.C)} slices; got {lengths}.")
 
     @property
     def shape(self) -> tuple[int, int, int]:
