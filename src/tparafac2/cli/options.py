@@ -256,6 +256,16 @@ class NewData(Lines, Saved):
     ] = False
 
 
+DaskFits = Annotated[
+    str | None,
+    FITTING(
+        metavar="ADDRESS",
+        help="Have the workers of a Dask cluster do the fits, instead of processes: tcp://10.0.0.1:8786, or "
+        "local.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Fitting:
     """How every model of a command is fitted."""
