@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tparafac2.choosing.halves import read_groups, split_rows, usable_splits
+from tparafac2.choosing.halves import split_rows, usable_splits
+from tparafac2.fitting import read_groups
 from tparafac2.choosing.parts import Parts
 from tparafac2.data import Labels
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import tparafac2 as tp
 from tparafac2.choosing import procedure
-from tparafac2.choosing.halves import read_groups
+from tparafac2.fitting import read_groups
 from tparafac2.data import Labels
 
 QUICKLY = {

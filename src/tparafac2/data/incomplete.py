@@ -1,6 +1,6 @@
 """Data with missing entries: filled in by the model as it goes (EM), or left out of every sum (exact)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -45,6 +45,14 @@ class IncompleteData:
         return cls(data.values, data.scale, present)
 
     complete: ClassVar[bool] = False
+
+    def with_values(self, values: FloatArray) -> Self:
+        """The same rows with other values, (I, K, J), missing at the same places."""
+        return replace(self, values=np.ascontiguousarray(values, dtype=self.dtype))
+
+    def of_rows(self, rows: NDArray[np.intp]) -> Self:
+        """Some rows, any of them several times, in the same units: their norm is not one."""
+        return self.with_values(self.values[rows])
 
     def first_guess(self) -> DenseData:
         """Complete data to begin with: missing entries follow row and column effects."""

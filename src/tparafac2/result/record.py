@@ -15,6 +15,7 @@ from tparafac2 import metrics
 from tparafac2.data import Labels, printable
 from tparafac2.penalties import asks_for, softens
 from tparafac2.result import observation
+from tparafac2.result.intervals import Intervals
 from tparafac2.result.terms import Method, Terms
 from tparafac2.result.trust import Trust
 from tparafac2.words import PYTHON, Words
@@ -127,6 +128,8 @@ class Result:
     choice : mapping, optional
         How rank, smoothness and rigidity were chosen, and all that was tried: `tparafac2.Choice` reads it.
         None: they were given.
+    intervals : Intervals, optional
+        Bands around loadings, patterns and strengths. None: not asked for.
 
     Examples
     --------
@@ -168,6 +171,7 @@ class Result:
     weighting: Mapping[str, Any] | None = None
     trust: Trust | None = None
     choice: Mapping[str, Any] | None = None
+    intervals: Intervals | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
