@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import AroundOthers, FloatArray, SliceData, require_memory
+from tparafac2.data import AroundOthers, DenseData, FloatArray, SliceData, is_complete, require_memory
 from tparafac2.errors import InvalidValue
 from tparafac2.preparing import Adjustment
 from tparafac2.solver import Start
 from tparafac2.words import Setting
+
+
+_MOST_BYTES = 500_000_000  # of sparse data, held with all entries
 
 
 class Drawn(NamedTuple):
@@ -92,7 +95,8 @@ class ResidualDraws:
     @classmethod
     def around(cls, data: SliceData, centre: Start) -> "ResidualDraws":
         """Draws around the factors of a fit."""
-        values = require_values(data)
+        data = with_every_entry(data)
+        values = np.asarray(held_values(data))
         W = centre.B * centre.C[:, None, :]
         fitted = np.tensordot(centre.A * _roots(data)[:, None], W, axes=(1, 2)).astype(values.dtype)
         I, rank = centre.A.shape
@@ -137,16 +141,26 @@ def with_held_values(data: SliceData, values: FloatArray) -> SliceData:
     return made
 
 
-def require_values(data: SliceData) -> FloatArray:
-    """The numbers themselves; refuse data of which residuals would need all entries."""
-    values = held_values(data)
-    if values is None:
+def require_residuals(data: SliceData) -> None:
+    """Refuse data of which the residuals, which are nowhere zero, would be too large."""
+    K, I, J = data.shape
+    if held_values(data) is None and (8 * K * I * J > _MOST_BYTES or not is_complete(data)):
         raise InvalidValue(
-            "residuals of sparse data would have every entry, and bands of the loadings need them: use ",
+            "what a model leaves of sparse data is nowhere zero, too large here to be drawn anew, and the "
+            "bands of the loadings come of it: use ",
             Setting("over", "rows"),
             " with ",
             Setting("loadings", False),
-            ", or give the data as arrays.",
+            ".",
         )
-    require_memory(4 * values.nbytes, "Drawing residuals anew")
-    return values
+    require_memory(4 * 8 * K * I * J, "Drawing residuals anew")
+
+
+def with_every_entry(data: SliceData) -> SliceData:
+    """The same data, held as one array."""
+    if held_values(data) is not None:
+        return data
+    if isinstance(data, AroundOthers):
+        return data.around(with_every_entry(data.data))
+    values = data.project(np.eye(data.shape[1])[None])[0]
+    return DenseData(np.ascontiguousarray(values), data.scale, data.widths)

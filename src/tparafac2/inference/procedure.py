@@ -12,8 +12,8 @@ from tparafac2.data import Intake, SliceData
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.fitting import count_jobs, read_groups
 from tparafac2.inference.asked import FEWEST, Request, read_contrasts, require_units, require_usable
-from tparafac2.inference.drawing import ResidualDraws, RowDraws, require_values
-from tparafac2.inference.refits import Draws, Refits, all_refits, broken
+from tparafac2.inference.drawing import ResidualDraws, RowDraws, require_residuals
+from tparafac2.inference.refits import Refits, all_refits, broken
 from tparafac2.inference.spread import Factors, Spread, matched
 from tparafac2.large import stored_if_large
 from tparafac2.metrics import assign
@@ -147,7 +147,7 @@ class _Task:
                     f"no rows can be drawn from {type(self.data).__name__}: give the slices themselves."
                 )
         if "residuals" in self.request.kinds:
-            require_values(self.data)
+            require_residuals(self.data)
 
     def run(self, progress: Progress) -> Intervals:
         """All refits, and what comes of them."""
@@ -161,7 +161,7 @@ class _Task:
             values = self._measured(model, self_seen)
             spread = Spread({name: values[name] for name in self._names(kind)}, self._owners())
             draws = self._draws(kind, centre)
-            refits = Refits(self.data, draws, self.terms, centre, kind == "residuals")
+            refits = Refits(draws.data, draws, self.terms, centre, kind == "residuals")
             seeds = child_seeds(request.random_state, (place + 1) * asked)[-asked:]
             count, lost = 0, np.zeros(result.rank)
             with one_of_several(f"data drawn anew ({kind})"):
@@ -200,7 +200,7 @@ class _Task:
         turn = _turn(cosines)
         return Start(run.A @ turn, run.B @ turn, run.C @ np.abs(turn)), found
 
-    def _draws(self, kind: str, centre: Start) -> Draws:
+    def _draws(self, kind: str, centre: Start) -> RowDraws | ResidualDraws:
         if kind == "rows":
             return RowDraws(self.data, centre.A, self.members, self.result.preparation)
         return ResidualDraws.around(self.data, centre)
