@@ -28,6 +28,7 @@ _ROW_HEIGHT, _LETTER = 0.36, 0.16
 _MOST_COLUMNS = 15
 _USUAL_TIMES = 4
 _SAME = 1e-9
+_APART = 0.14  # of a row, between the bands of different times
 
 
 def snapshots(
@@ -96,7 +97,8 @@ def snapshots(
             band = result.intervals.patterns
             for place, k in enumerate(slices):
                 ends = (end[axis.order[k], shown, r] for end in (band.lower, band.upper))
-                target.hlines(np.arange(len(shown)) + 0.5, *ends, color=lines[place].get_color(), lw=1.2)
+                rows = np.arange(len(shown)) + 0.5 + _APART * (place - (len(slices) - 1) / 2)
+                target.hlines(rows, *ends, color=lines[place].get_color(), lw=0.8)
         target.axvline(0, color="0.6", lw=0.5, zorder=0)
         target.set_ylim(len(shown), 0)
         label_columns(target, result, shown)
