@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tparafac2.choosing.halves import split_rows, usable_splits
-from tparafac2.fitting import read_groups
 from tparafac2.choosing.parts import Parts
 from tparafac2.data import Labels
+from tparafac2.fitting import read_groups
 
 
 @given(st.integers(2, 40), st.integers(1, 5), st.integers(0, 1000))

@@ -22,7 +22,7 @@ def array(tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_choice(array):
-    settings = "--ranks 1-2 --smoothness 1e-3 --rigidity inf --json".split()
+    settings = ["--ranks", "1-2", "--smoothness", "1e-3", "--rigidity", "inf", "--json"]
     asked = ["choose", array, *AXES, *LITTLE, *settings]
     here, there = run(*asked, "--jobs", "1"), run(*asked, "--dask", "local")
     assert there.exit_code == here.exit_code == 0

@@ -146,7 +146,7 @@ def _asked_bands(request: Request) -> dict[str, Any] | None:
 
     if not request.intervals:
         return None
-    asked = {"n_resamples": request.intervals, "over": request.over, "n_jobs": request.jobs}
+    asked: dict[str, Any] = {"n_resamples": request.intervals, "over": request.over, "n_jobs": request.jobs}
     groups = read_groups(request) if request.over == "rows" else None
     Asked(**asked, random_state=request.seed).check()
     return asked | {"groups": groups, "random_state": request.seed}
@@ -154,13 +154,15 @@ def _asked_bands(request: Request) -> dict[str, Any] | None:
 
 def _add_bands(model: Decomposition, loaded: Loaded, asked: Mapping[str, Any], request: Request) -> None:
     """Bands for a model; what cannot have any is written without."""
-    weights = None if isinstance(loaded.weights, str) else loaded.weights  # those that were estimated are kept
+    weights = (
+        None if isinstance(loaded.weights, str) else loaded.weights
+    )  # those that were estimated are kept
     try:
         model.intervals(loaded.prepared, weights=weights, **asked)
     except Told as refusal:
         say(f"no intervals: {refusal.told(FLAGS)}")
     except KeyboardInterrupt as interruption:
-        say(f"no intervals: {interruption or 'interrupted.'}")
+        say(f"no intervals: {str(interruption) or 'interrupted.'}")
 
 
 def _search(request: Request) -> dict[str, Any] | None:

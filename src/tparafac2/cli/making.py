@@ -258,7 +258,9 @@ def make_choice(request: Choosing, asked: Mapping[str, Any], loaded: Loaded, cli
     """What the data choose, by fits that the workers of a cluster do if there is a client."""
     from tparafac2.choosing import choose
 
-    return choose(loaded.prepared, weights=loaded.weights, groups=read_groups(request), client=client, **asked)
+    return choose(
+        loaded.prepared, weights=loaded.weights, groups=read_groups(request), client=client, **asked
+    )
 
 
 def read_groups(request: Choosing) -> Any:

@@ -61,8 +61,8 @@ class StackedData:
         return self.parts[0].widths
 
     @cached_property
-    def norm_squared(self) -> NDArray[np.float64]:
-        """Squared norms of all of them, (n,)."""
+    def norm_squared(self) -> Any:
+        """Squared norms of all of them, (n,): these are added to what there is of each start."""
         return np.array([part.norm_squared for part in self.parts])
 
     def project(

@@ -38,7 +38,7 @@ class Request:
     groups: Any = None
     contrasts: Sequence[Any] = ()
     loadings: bool = True
-    undersmoothing: float = 3.0
+    undersmoothing: float = 4.0
     random_state: Any = 0
     n_jobs: int = -1
     progress: bool | None = None
@@ -48,7 +48,9 @@ class Request:
         level = require_number("level", self.level)
         if not 0 < level < 1:
             raise InvalidValue(
-                Argument("level"), f" must be above 0 and below 1; got {told(self.level)}.", received=self.level
+                Argument("level"),
+                f" must be above 0 and below 1; got {told(self.level)}.",
+                received=self.level,
             )
         require_integer("n_resamples", self.n_resamples, FEWEST)
         require_choice("over", self.over, "'rows' or 'residuals'", ("rows", "residuals"))
@@ -140,12 +142,12 @@ def read_contrasts(given: Any, result: Result) -> tuple[tuple[int, int, int, int
         if isinstance(one, str | bytes) or not isinstance(one, Sequence) or len(one) != 4:
             raise _no_contrasts(one)
         component, column, begin, end = one
-        if not isinstance(component, Integral) or not 1 <= component <= result.rank:
+        if not isinstance(component, Integral) or not 1 <= int(component) <= result.rank:
             raise InvalidValue(
                 Argument("contrasts"), f": components are 1 to {result.rank}; got {told(component)}."
             )
-        places = (_place(columns, column, "column"), *(_place(times, t, "time") for t in (begin, end)))
-        found.append((int(component), *places))
+        j, k, l = _place(columns, column, "column"), _place(times, begin, "time"), _place(times, end, "time")
+        found.append((int(component), j, k, l))
     return tuple(found)
 
 

@@ -14,7 +14,6 @@ from tparafac2.preparing import Adjustment
 from tparafac2.solver import Start
 from tparafac2.words import Setting
 
-
 _MOST_BYTES = 500_000_000  # of sparse data, held with all entries
 
 

@@ -13,10 +13,9 @@ from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.fitting import count_jobs, read_groups
 from tparafac2.inference.asked import FEWEST, Request, read_contrasts, require_units, require_usable
 from tparafac2.inference.drawing import ResidualDraws, RowDraws, require_residuals
-from tparafac2.inference.refits import Refits, all_refits, broken
-from tparafac2.inference.spread import Factors, Spread, matched
+from tparafac2.inference.refits import Refits, all_refits, broken, problem_of
+from tparafac2.inference.spread import Factors, Spread, matched, turning_to
 from tparafac2.large import stored_if_large
-from tparafac2.metrics import assign
 from tparafac2.penalties import asks_for
 from tparafac2.result import UNSTABLE, Band, Intervals, Result, Terms, relative_error, take_again
 from tparafac2.solver import Settings, Start, solve
@@ -152,14 +151,14 @@ class _Task:
     def run(self, progress: Progress) -> Intervals:
         """All refits, and what comes of them."""
         result, request = self.result, self.request
-        centre, found = self._centre()
+        centre, found, own = self._centre()
         model = Factors.of(*centre)
         rise_times, fall_times = extremes(self._known(), goes_round=result.period is not None)
-        self_seen = {"rises": rise_times, "falls": fall_times}
+        moves = {"rises": rise_times, "falls": fall_times}
         spreads, missed, done, asked = {}, np.zeros(result.rank), {}, request.n_resamples
         for place, kind in enumerate(request.kinds):
-            values = self._measured(model, self_seen)
-            spread = Spread({name: values[name] for name in self._names(kind)}, self._owners())
+            around, smoother = (self._measured(factors, moves) for factors in (model, own))
+            spread = Spread({name: around[name] for name in self._names(kind)}, smoother, self._owners())
             draws = self._draws(kind, centre)
             refits = Refits(draws.data, draws, self.terms, centre, kind == "residuals")
             seeds = child_seeds(request.random_state, (place + 1) * asked)[-asked:]
@@ -172,7 +171,7 @@ class _Task:
                         continue
                     same, again = matched(Factors.of(run.A, run.B, run.C), model)
                     lost += ~again
-                    spread.add(self._measured(same, self_seen), again)
+                    spread.add(self._measured(same, moves), again)
             done[kind], spreads[kind] = count, spread
             if count < min(FEWEST, asked):
                 raise KeyboardInterrupt(
@@ -181,24 +180,24 @@ class _Task:
                 )
             missed = np.maximum(missed, lost / count)
         missed = np.where(found, missed, 1.0)
-        return self._packed(spreads, missed, done, self_seen)
+        return self._packed(spreads, missed, done, moves)
 
-    def _centre(self) -> tuple[Start, NDArray[np.bool_]]:
-        """The less smooth fit, in the solver's units, components as the model has them, and which it has."""
+    def _centre(self) -> tuple[Start, NDArray[np.bool_], Factors]:
+        """The less smooth fit in the solver's units, which components of the model it has, and the model.
+
+        Components are in the order of the model.
+        """
         result, order = self.result, self.order
         own = Start(result.A, np.asarray(result.B)[order], result.C[order])
-        refit = Refits(self.data, _Nothing(), self.terms, own, False)
-        problem = refit.problem(self.data)
+        problem = problem_of(self.data, self.terms, result.rank)
         start = in_units(own, problem.unit, fixed_strengths=problem.fixed_strengths)
-        if self.undersmoothing == 1:
-            return start, np.ones(result.rank, dtype=bool)
-        (run,) = solve(problem, [start], Settings())
         model = Factors.of(*start)
-        same, found = matched(Factors.of(run.A, run.B, run.C), model)
-        # As it was optimised, in the order of the model: refits begin there.
-        cosines = model.courses.T @ Factors.of(run.A, run.B, run.C).courses
-        turn = _turn(cosines)
-        return Start(run.A @ turn, run.B @ turn, run.C @ np.abs(turn)), found
+        if self.undersmoothing == 1:
+            return start, np.ones(result.rank, dtype=bool), model
+        (run,) = solve(problem, [start], Settings())
+        turn, found = turning_to(model, Factors.of(run.A, run.B, run.C))
+        centre = Start(run.A @ turn, run.B @ turn, run.C @ np.abs(turn))
+        return centre, found, matched(model, Factors.of(*centre))[0]
 
     def _draws(self, kind: str, centre: Start) -> RowDraws | ResidualDraws:
         if kind == "rows":
@@ -294,22 +293,7 @@ class _Task:
         return Band(*map(spread_out, band))
 
 
-class _Nothing:
-    """Nothing is drawn."""
-
-    def draw(self, rng: np.random.Generator) -> Any:
-        raise NotImplementedError
-
-
-def _turn(cosines: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The signed permutation (R, R) that brings components into the order of the model's."""
-    own, theirs = assign(np.abs(cosines))
-    turn = np.zeros_like(cosines)
-    turn[theirs, own] = np.where(cosines[own, theirs] < 0, -1.0, 1.0)
-    return turn
-
-
-def _change(B: NDArray[np.float64], begin: NDArray[np.intp], end: NDArray[np.intp]) -> NDArray[np.float64]:
+def _change(B: NDArray[Any], begin: NDArray[np.intp], end: NDArray[np.intp]) -> NDArray[np.float64]:
     columns, components = np.indices(begin.shape)
     return np.asarray(B[end, columns, components] - B[begin, columns, components])
 

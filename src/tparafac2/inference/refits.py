@@ -63,7 +63,7 @@ class Refits:
     @property
     def rank(self) -> int:
         """Number of components R."""
-        return self.centre.A.shape[1]
+        return int(self.centre.A.shape[1])
 
     @property
     def sketched(self) -> bool:
@@ -100,21 +100,24 @@ class Refits:
         if self.loadings and self.sketched:
             pairs = zip(drawn, runs)
             runs = [
-                run if broken(run) else extend(self.problem(one.data), [run], LOOSELY)[0] for one, run in pairs
+                run if broken(run) else extend(self.problem(one.data), [run], LOOSELY)[0]
+                for one, run in pairs
             ]
         return runs
 
     def problem(self, data: SliceData) -> Problem:
         """What is minimised for given data."""
-        terms = self.terms
-        penalties = (terms.A, terms.B, terms.C)
-        return build_problem(
-            data, self.rank, penalties, fixed_strengths=terms.fixed_strengths, tie=terms.tie
-        )
+        return problem_of(data, self.terms, self.rank)
 
     def _small(self, data: SliceData) -> Compressed:
         found = sketch(data, self.rank) if self.sketched else None
         return Compressed(data) if found is None else found.compressed
+
+
+def problem_of(data: SliceData, terms: Terms, rank: int) -> Problem:
+    """What is minimised for given data."""
+    penalties = (terms.A, terms.B, terms.C)
+    return build_problem(data, rank, penalties, fixed_strengths=terms.fixed_strengths, tie=terms.tie)
 
 
 def broken(run: Run) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tparafac2.metrics import assign
 from tparafac2.result import Band
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[np.floating[Any]]
 
 _FOUND = 0.5
 """Cosine of its course from which on a component counts as found again."""
@@ -54,22 +54,44 @@ def matched(found: Factors, model: Factors) -> tuple[Factors, NDArray[np.bool_]]
     >>> bool(np.allclose(same.B, one.B)), same.C.tolist(), found.tolist()
     (True, [[2.0, 1.0]], [True, True])
     """
+    turn, again = turning_to(model, found)
+    C = found.C @ np.abs(turn)
+    C = C * np.linalg.norm(model.C, axis=0) / _safe(np.linalg.norm(C, axis=0))
+    return Factors(found.A @ turn, found.B @ turn, C), again
+
+
+def turning_to(model: Factors, found: Factors) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """The signed permutation (R, R) that brings components into the order of a model's, and which it has."""
     cosines = model.courses.T @ found.courses
     own, theirs = assign(np.abs(cosines))
-    order = np.empty(len(own), dtype=np.intp)
-    order[own] = theirs
-    likeness = cosines[np.arange(len(order)), order]
-    signs = np.where(likeness < 0, -1.0, 1.0)
-    C = found.C[:, order]
-    C = C * np.linalg.norm(model.C, axis=0) / _safe(np.linalg.norm(C, axis=0))
-    return Factors(found.A[:, order] * signs, found.B[:, :, order] * signs, C), np.abs(likeness) >= _FOUND
+    turn, again = np.zeros_like(cosines), np.zeros(len(cosines), dtype=bool)
+    likeness = cosines[own, theirs]
+    turn[theirs, own] = np.where(likeness < 0, -1.0, 1.0)
+    again[own] = np.abs(likeness) >= _FOUND
+    return turn, again
 
 
 class Spread:
-    """Sums of deviations from a centre, over refits in which a component was found."""
+    """Sums of deviations from a centre, over refits in which a component was found.
 
-    def __init__(self, centre: Mapping[str, FloatArray], owners: Mapping[str, NDArray[np.intp]]) -> None:
+    Parameters
+    ----------
+    centre : mapping of str to ndarray
+        What the deviations are from.
+    model : mapping of str to ndarray
+        The same of the model, which is smoother: smoothness moved it so far, and may have moved the centre.
+    owners : mapping of str to ndarray of int
+        Of which component every last index is.
+    """
+
+    def __init__(
+        self,
+        centre: Mapping[str, FloatArray],
+        model: Mapping[str, FloatArray],
+        owners: Mapping[str, NDArray[np.intp]],
+    ) -> None:
         self.centre, self.owners = centre, owners
+        self.moved = {name: (model[name] - values) ** 2 for name, values in centre.items()}
         self.count = {name: np.zeros(len(owner)) for name, owner in owners.items()}
         self.sums = {name: np.zeros_like(values) for name, values in centre.items()}
         self.squares = {name: np.zeros_like(values) for name, values in centre.items()}
@@ -84,18 +106,23 @@ class Spread:
             self.squares[name] += deviation * deviation
 
     def band(self, name: str, level: float, *, bound: float = -np.inf, most: float = np.inf) -> Band:
-        """A band around the centre by the standard deviation.
+        """A band around the centre, by the standard deviation and by how far smoothness moved the model.
 
         What is at its lower bound has a band on one side only.
         """
         centre, n = self.centre[name], self.count[name]
         with np.errstate(invalid="ignore", divide="ignore"):
-            spread = np.sqrt(np.maximum(self.squares[name] - self.sums[name] ** 2 / n, 0.0) / (n - 1))
-            around = np.sqrt(self.squares[name] / n)
+            variance = np.maximum(self.squares[name] - self.sums[name] ** 2 / n, 0.0) / (n - 1)
+            spread = np.sqrt(variance + self.moved[name])
+            around = np.sqrt(self.squares[name] / n + self.moved[name])
         two_sided, one_sided = (NormalDist().inv_cdf(p) for p in ((1 + level) / 2, level))
         resting = centre <= bound + _NOTHING
         lower = np.where(resting, centre, np.maximum(centre - two_sided * spread, bound))
         upper = centre + np.where(resting, one_sided * around, two_sided * spread)
         lower, upper = np.clip(lower, -most, None), np.clip(upper, None, most)
         unknown = ~np.isfinite(spread)
-        return Band(centre, np.where(unknown, np.nan, lower), np.where(unknown, np.nan, upper))
+        return Band(
+            np.asarray(centre, dtype=np.float64),
+            np.where(unknown, np.nan, lower),
+            np.where(unknown, np.nan, upper),
+        )

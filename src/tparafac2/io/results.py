@@ -242,8 +242,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
     -------
     dict of str to DataFrame
         "loadings", "patterns", "strengths", and the account of the "starts"; where it was measured, how far
-        to trust the "components"; where `choose` took the settings, its "choice" and "choice_components". Where
-        there are intervals, their ends as "lower" and "upper", and "moves" and "contrasts" with bands of
+        to trust the "components"; where `choose` took the settings, its "choice" and "choice_components".
+        Where there are intervals, their ends as "lower" and "upper", and "moves" and "contrasts" with bands of
         changes.
 
     Examples
@@ -295,7 +295,10 @@ def _change_tables(result: Result) -> dict[str, pd.DataFrame]:
     K, _, J = result.shape
     columns, times = result.labels.coordinate("columns", J), result.labels.coordinate("time", K)
     tables = []
-    for what, band, ends in (("rise", bands.rises, bands.rise_times), ("fall", bands.falls, bands.fall_times)):
+    for what, band, ends in (
+        ("rise", bands.rises, bands.rise_times),
+        ("fall", bands.falls, bands.fall_times),
+    ):
         j, r = (index.ravel() for index in np.indices(band.centre.shape))
         begin, end = (times[place.ravel()] for place in ends)
         place = {"component": r + 1, "column": columns[j], "move": what, "from": begin, "to": end}

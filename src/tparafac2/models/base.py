@@ -474,7 +474,7 @@ arrays, or "rows", optional
             Number of threads; -1: all cores.
         **further
             `mask`, `dims` and `weights` of the data, as in `fit`; ``loadings=False`` leaves out the bands of
-            the loadings, and half of the work; `undersmoothing` (3) is how much less smooth than the model
+            the loadings, and half of the work; `undersmoothing` (4) is how much less smooth than the model
             the centre of the bands is, `progress` as in the constructor.
 
         Returns
@@ -484,7 +484,7 @@ arrays, or "rows", optional
         Examples
         --------
         >>> import tparafac2 as tp
-        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=30, n_columns=12, noise=0.5)
+        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=30, n_columns=18, noise=0.5)
         >>> model = tp.TParafac2(2, smoothness=1e-3, n_starts=4, random_state=0).fit(data.X)
         >>> bands = model.intervals(data.X, n_resamples=20)
         >>> bands, bands.patterns.lower.shape

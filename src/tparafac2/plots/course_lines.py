@@ -66,14 +66,12 @@ def courses(
         lines = []
         for place, j in enumerate(shown):
             look = line_look(place) | {"marker": ""}
-            (line,) = target.plot(
-                axis.positions, course.weights[:, j], label=labels[j], lw=1.2, **look
-            )
+            (line,) = target.plot(axis.positions, course.weights[:, j], label=labels[j], lw=1.2, **look)
             lines.append(line)
             if result.intervals is not None:
                 part = (slice(None), j, r)
                 draw_band(target, axis, result.intervals.patterns, part, look["color"])
-        hatch_spans(target, time_stretches(axis), ~course.determined.any(axis=1))
+        hatch_spans(target, time_stretches(axis), np.asarray(~course.determined.any(axis=1)))
         target.axhline(0, color="0.6", lw=0.5, zorder=0)
         draw_time(target, axis)
         target.set_ylabel(WEIGHT)

@@ -61,9 +61,9 @@ class Band(NamedTuple):
 class Intervals:
     """Bands around the factors of a fit, in the normalised view: see `Result.normalised`.
 
-    They are centred on a fit that is less smooth than the model (`undersmoothing`): smoothness draws patterns
-    towards their neighbours in time, and bands around the model itself would be too narrow for that. The
-    bands of strengths are of their course; their level is that of the centre.
+    They are centred on a fit that is less smooth than the model (`undersmoothing`), since smoothness draws
+    patterns towards their neighbours in time. How far the model is from there counts as a further error
+    beside the spread. The bands of strengths are of their course; their level is that of the centre.
 
     Attributes
     ----------
@@ -113,9 +113,9 @@ class Intervals:
     strengths: Band
     unmatched: FloatArray
     loadings: Band | None = None
-    rises: Band = Band(*np.zeros((3, 0, 0)))
-    falls: Band = Band(*np.zeros((3, 0, 0)))
-    contrasts: Band = Band(*np.zeros((3, 0)))
+    rises: Band = field(default_factory=lambda: Band(*np.zeros((3, 0, 0))))
+    falls: Band = field(default_factory=lambda: Band(*np.zeros((3, 0, 0))))
+    contrasts: Band = field(default_factory=lambda: Band(*np.zeros((3, 0))))
     rise_times: NDArray[np.intp] = field(default_factory=lambda: np.zeros((2, 0, 0), dtype=np.intp))
     fall_times: NDArray[np.intp] = field(default_factory=lambda: np.zeros((2, 0, 0), dtype=np.intp))
     asked: tuple[tuple[int, int, int, int], ...] = ()
@@ -167,9 +167,7 @@ class Intervals:
         for name in BANDS:
             if f"{name}_centre" in arrays:
                 parts[name] = Band(*(arrays[f"{name}_{part}"] for part in Band._fields))
-        parts |= {
-            name: arrays[name] for name in ("unmatched", "rise_times", "fall_times") if name in arrays
-        }
+        parts |= {name: arrays[name] for name in ("unmatched", "rise_times", "fall_times") if name in arrays}
         return cls(**parts)
 
     def contrast_table(self, columns: NDArray[Any], times: NDArray[Any]) -> pd.DataFrame:
@@ -191,6 +189,5 @@ class Intervals:
 
     def __repr__(self) -> str:
         components = "1 component" if self.rank == 1 else f"{self.rank} components"
-        return (
-            f"Intervals({100 * self.level:.4g} %, {self.n_resamples} resamples over {self.over}, {components})"
-        )
+        how = f"{self.n_resamples} resamples over {self.over}"
+        return f"Intervals({100 * self.level:.4g} %, {how}, {components})"

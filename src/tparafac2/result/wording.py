@@ -404,15 +404,16 @@ def _reasons_of_trust(finding: Finding) -> dict[str, Any]:
 
 def _bands(finding: Finding) -> dict[str, Any]:
     numbers = finding.numbers
-    drawn = "rows drawn anew, and residuals with random signs for the loadings"
-    if numbers["groups"]:
-        drawn = drawn.replace("rows", f"{numbers['groups']} groups of rows", 1)
+    units = f"{numbers['groups']} groups of rows" if numbers["groups"] else "rows"
+    drawn = f"{units} drawn anew, and residuals with random signs for the loadings"
+    if numbers["over"] == "residuals":
+        drawn = "the same rows, residuals with random signs"
     factor = numbers["undersmoothing"]
     less = f", around a fit {factor:g} times less smooth, since smoothness draws neighbours together"
     return {
         "percent": percentage(numbers["level"]),
         "resamples": counted(numbers["n_resamples"], "refit"),
-        "draws": f" to {drawn if numbers['over'] == 'rows' else 'the same rows, residuals with random signs'}",
+        "draws": f" to {drawn}",
         "centre": less if factor != 1 else "",
         "interruption": " (interrupted by the user)" if numbers["interrupted"] else "",
     }
