@@ -46,13 +46,9 @@ class IncompleteData:
 
     complete: ClassVar[bool] = False
 
-    def with_values(self, values: FloatArray) -> Self:
-        """The same rows with other values, (I, K, J), missing at the same places."""
-        return replace(self, values=np.ascontiguousarray(values, dtype=self.dtype))
-
     def of_rows(self, rows: NDArray[np.intp]) -> Self:
         """Some rows, any of them several times, in the same units: their norm is not one."""
-        return self.with_values(self.values[rows])
+        return replace(self, values=self.values[rows])
 
     def first_guess(self) -> DenseData:
         """Complete data to begin with: missing entries follow row and column effects."""

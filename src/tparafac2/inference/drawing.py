@@ -133,10 +133,10 @@ def held_values(data: SliceData) -> FloatArray | None:
 
 def with_held_values(data: SliceData, values: FloatArray) -> SliceData:
     """The same with other numbers."""
-    values = np.ascontiguousarray(values)
     if isinstance(data, AroundOthers):
-        return data.around(data.data.with_values(values))  # type: ignore[attr-defined]
-    made: SliceData = data.with_values(values)  # type: ignore[attr-defined]
+        return data.around(with_held_values(data.data, values))
+    held = np.ascontiguousarray(values, dtype=data.dtype)
+    made: SliceData = replace(data, values=held)  # type: ignore[type-var]
     return made
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import Intake, SliceData
 from tparafac2.errors import InvalidType, InvalidValue
-from tparafac2.fitting import count_jobs, read_groups
+from tparafac2.fitting import FitPlan, count_jobs, read_groups
 from tparafac2.inference.asked import FEWEST, Request, read_contrasts, require_units, require_usable
 from tparafac2.inference.drawing import ResidualDraws, RowDraws, require_residuals
 from tparafac2.inference.refits import Refits, all_refits, broken, problem_of
@@ -18,7 +18,7 @@ from tparafac2.inference.spread import Factors, Spread, matched, turning_to
 from tparafac2.large import stored_if_large
 from tparafac2.penalties import asks_for
 from tparafac2.result import UNSTABLE, Band, Intervals, Result, Terms, relative_error, take_again
-from tparafac2.solver import Settings, Start, solve
+from tparafac2.solver import Start, solve
 from tparafac2.starts import Progress, child_seeds, in_units, one_of_several
 
 _SAME_FIT = {"float64": 1e-6, "float32": 1e-3}
@@ -194,7 +194,7 @@ class _Task:
         model = Factors.of(*start)
         if self.undersmoothing == 1:
             return start, np.ones(result.rank, dtype=bool), model
-        (run,) = solve(problem, [start], Settings())
+        (run,) = solve(problem, [start], FitPlan(result.rank).settings(self.data.dtype))
         turn, found = turning_to(model, Factors.of(run.A, run.B, run.C))
         centre = Start(run.A @ turn, run.B @ turn, run.C @ np.abs(turn))
         return centre, found, matched(model, Factors.of(*centre))[0]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -19,6 +19,7 @@ from tparafac2.data import (
     sketch,
     sketched_rows,
 )
+from tparafac2.fitting import FitPlan
 from tparafac2.inference.drawing import Drawn
 from tparafac2.penalties import can_rotate
 from tparafac2.result import Terms
@@ -26,7 +27,7 @@ from tparafac2.solver import Entry, Problem, Run, Settings, Start, Status, build
 from tparafac2.starts import Interrupt, Progress, batch_size
 
 # A standard error needs no more: with these it was that of fits to the end to a few per cent.
-LOOSELY = Settings(max_iter=500, tol=1e-6, feasibility_tol=1e-3)
+_LOOSELY: dict[str, Any] = {"max_iter": 500, "tol": 1e-6, "feasibility_tol": 1e-3}
 _STACK_BYTES = 256_000_000
 _MOST = 100  # refits in a batch
 
@@ -66,6 +67,11 @@ class Refits:
         return int(self.centre.A.shape[1])
 
     @property
+    def settings(self) -> Settings:
+        """How far each refit is to go."""
+        return FitPlan(self.rank, **_LOOSELY).settings(self.data.dtype)
+
+    @property
     def sketched(self) -> bool:
         """Whether rows may be mixed, so that few of them will do."""
         plain = is_complete(self.data) and row_weights(self.data) is None and can_rotate(self.terms.A, 0)
@@ -93,14 +99,14 @@ class Refits:
             for one, few in zip(drawn, small)
         ]
         if len(drawn) == 1:
-            runs = solve(self.problem(small[0].data), starts, LOOSELY, watch)
+            runs = solve(self.problem(small[0].data), starts, self.settings, watch)
         else:
             stack = StackedData(tuple(few.data for few in small))
-            runs = solve(self.problem(stack), starts, LOOSELY, watch)
+            runs = solve(self.problem(stack), starts, self.settings, watch)
         if self.loadings and self.sketched:
             pairs = zip(drawn, runs)
             runs = [
-                run if broken(run) else extend(self.problem(one.data), [run], LOOSELY)[0]
+                run if broken(run) else extend(self.problem(one.data), [run], self.settings)[0]
                 for one, run in pairs
             ]
         return runs
@@ -132,7 +138,7 @@ def all_refits(
     size = refits.size
     parts = [seeds[first : first + size] for first in range(0, len(seeds), size)]
     threads = max(1, min(n_jobs, len(parts)))
-    progress.expect([len(part) for part in parts], LOOSELY, threads)
+    progress.expect([len(part) for part in parts], refits.settings, threads)
     with Interrupt() as interrupt, threadpool_limits(limits=1), ThreadPoolExecutor(threads) as pool:
 
         def work(part: Sequence[np.random.SeedSequence]) -> list[Run]:

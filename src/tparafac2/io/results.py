@@ -243,8 +243,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
     dict of str to DataFrame
         "loadings", "patterns", "strengths", and the account of the "starts"; where it was measured, how far
         to trust the "components"; where `choose` took the settings, its "choice" and "choice_components".
-        Where there are intervals, their ends as "lower" and "upper", and "moves" and "contrasts" with bands of
-        changes.
+        Where there are intervals, their ends as "lower" and "upper", and "moves" and "contrasts" with bands
+        of changes.
 
     Examples
     --------

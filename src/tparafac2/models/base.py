@@ -488,7 +488,7 @@ arrays, or "rows", optional
         >>> model = tp.TParafac2(2, smoothness=1e-3, n_starts=4, random_state=0).fit(data.X)
         >>> bands = model.intervals(data.X, n_resamples=20)
         >>> bands, bands.patterns.lower.shape
-        (Intervals(95 %, 20 resamples over rows, 2 components), (6, 12, 2))
+        (Intervals(95 %, 20 resamples over rows, 2 components), (6, 18, 2))
         """
         door = {name: further.pop(name, None) for name in ("mask", "dims", "weights")}
         request = Request(
