@@ -260,7 +260,9 @@ def test_weights_that_cannot_be_used_are_refused(table, tmp_path, text, argument
 
 def test_intervals_are_in_the_folder(table, tmp_path):
     out, families = tmp_path / "out", tmp_path / "families.csv"
-    pd.DataFrame({"who": range(12), "family": [f"f{i // 2}" for i in range(12)]}).to_csv(families, index=False)
+    pd.DataFrame({"who": range(12), "family": [f"f{i // 2}" for i in range(12)]}).to_csv(
+        families, index=False
+    )
     groups = f"{families}:family"
     found = run("fit", table, *NAMES, *FAST, "--intervals", "20", "--groups", groups, "--out", out)
     assert found.exit_code == 0, found.stderr

@@ -259,3 +259,18 @@ def test_bands_cover_the_truth_about_as_often_as_they_say():
     assert 0.85 < A_share < 1
     assert 0.9 < B_share < 1
     assert C_share > 0.8
+
+
+def test_the_centre_is_less_smooth_and_as_rigid():
+    model = model_of(X0, rigidity=2.0).fit(X0)
+    request = procedure.Request(undersmoothing=4.0)
+    task = procedure._Task(model.result_, procedure.take_again(model.result_, X0), request)
+    assert task.terms.smoothness == pytest.approx(model.result_.smoothness / 4)
+    assert task.terms.rigidity == pytest.approx(2.0)
+
+
+def test_a_file_can_have_intervals_later(fitted, tmp_path):
+    fitted.save(tmp_path / "model.nc")
+    again = tp.load(tmp_path / "model.nc")
+    one, other = (model.intervals(X0, **FEW) for model in (fitted, again))
+    assert one.patterns.lower.tobytes() == other.patterns.lower.tobytes()

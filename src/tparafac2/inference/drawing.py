@@ -140,6 +140,11 @@ def with_held_values(data: SliceData, values: FloatArray) -> SliceData:
     return made
 
 
+def can_draw_rows(data: SliceData) -> bool:
+    """Whether data can give some of their rows."""
+    return hasattr(data.data if isinstance(data, AroundOthers) else data, "of_rows")
+
+
 def require_residuals(data: SliceData) -> None:
     """Refuse data of which the residuals, which are nowhere zero, would be too large."""
     K, I, J = data.shape

@@ -12,11 +12,11 @@ from tparafac2.data import Intake, SliceData
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.fitting import FitPlan, count_jobs, read_groups
 from tparafac2.inference.asked import FEWEST, Request, read_contrasts, require_units, require_usable
-from tparafac2.inference.drawing import ResidualDraws, RowDraws, require_residuals
+from tparafac2.inference.drawing import ResidualDraws, RowDraws, can_draw_rows, require_residuals
 from tparafac2.inference.refits import Refits, all_refits, broken, problem_of
 from tparafac2.inference.spread import Factors, Spread, matched, turning_to
 from tparafac2.large import stored_if_large
-from tparafac2.penalties import asks_for
+from tparafac2.penalties import asks_for, softens
 from tparafac2.result import UNSTABLE, Band, Intervals, Result, Terms, relative_error, take_again
 from tparafac2.solver import Start, solve
 from tparafac2.starts import Progress, child_seeds, in_units, one_of_several
@@ -52,7 +52,8 @@ def intervals_of(
     intake = _data_of(result, X, mask=mask, dims=dims, weights=weights)
     task = _Task(result, intake, request)
     task.check()
-    progress = Progress(request.progress, of="refits")
+    with one_of_several("data drawn anew"):
+        progress = Progress(request.progress, of="refits")
     try:
         return task.run(progress)
     finally:
@@ -131,7 +132,8 @@ class _Task:
         return replace(terms, **lighter)  # type: ignore[arg-type]
 
     def _lighter(self, term: Any) -> Any:
-        if term.degree != 2 or not hasattr(term, "strength"):
+        """A norm penalty by that much lighter; so is what draws to the constraint: rigidity is relative."""
+        if not (term.degree == 2 or softens(term)) or not hasattr(term, "strength"):
             return term
         return replace(term, strength=term.strength / self.undersmoothing)
 
@@ -141,7 +143,7 @@ class _Task:
         if "rows" in self.request.kinds:
             what = "rows" if self.groups is None else "groups"
             require_units(len(self.members), self.result.rank, what)
-            if not hasattr(self.data, "of_rows"):
+            if not can_draw_rows(self.data):
                 raise InvalidType(
                     f"no rows can be drawn from {type(self.data).__name__}: give the slices themselves."
                 )
@@ -163,15 +165,14 @@ class _Task:
             refits = Refits(draws.data, draws, self.terms, centre, kind == "residuals")
             seeds = child_seeds(request.random_state, (place + 1) * asked)[-asked:]
             count, lost = 0, np.zeros(result.rank)
-            with one_of_several(f"data drawn anew ({kind})"):
-                for run in all_refits(refits, seeds, count_jobs(request.n_jobs), progress):
-                    count += 1
-                    if broken(run):
-                        lost += 1
-                        continue
-                    same, again = matched(Factors.of(run.A, run.B, run.C), model)
-                    lost += ~again
-                    spread.add(self._measured(same, moves), again)
+            for run in all_refits(refits, seeds, count_jobs(request.n_jobs), progress):
+                count += 1
+                if broken(run):
+                    lost += 1
+                    continue
+                same, again = matched(Factors.of(run.A, run.B, run.C), model)
+                lost += ~again
+                spread.add(self._measured(same, moves), again)
             done[kind], spreads[kind] = count, spread
             if count < min(FEWEST, asked):
                 raise KeyboardInterrupt(
@@ -179,6 +180,8 @@ class _Task:
                     "model is as it was, without intervals."
                 )
             missed = np.maximum(missed, lost / count)
+            if count < asked:  # whoever interrupts does not wait for more of another kind
+                break
         missed = np.where(found, missed, 1.0)
         return self._packed(spreads, missed, done, moves)
 

@@ -196,6 +196,11 @@ class Result:
             object.__setattr__(self, name, value)
         if self.trust is not None and self.trust.rank not in (None, self.rank):
             raise ValueError(f"trust must be of {self.rank} components; got that of {self.trust.rank}.")
+        if self.intervals is not None and self.intervals.patterns.centre.shape != np.shape(self.B):
+            raise ValueError(
+                f"intervals must be of patterns of shape {np.shape(self.B)}; got those of "
+                f"{self.intervals.patterns.centre.shape}."
+            )
 
     @property
     def shape(self) -> tuple[int, int, int]:
