@@ -13,8 +13,10 @@ import tparafac2
 _extensions = str(Path(__file__).parent / "_extensions")
 sys.path.insert(0, _extensions)
 
-# Kernels inherit these: pages load our magic for the command line, and small fits only suffer from threads.
+# Kernels inherit these: pages load our magic for the command line and draw data as benchmarks do, and small
+# fits only suffer from threads.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_extensions, os.environ.get("PYTHONPATH")]))
+os.environ["BENCHMARKS"] = str(Path(__file__).parents[1] / "benchmarks")
 for _library in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 

@@ -35,6 +35,7 @@ ROOMS = (
     "starts",
     "fitting",
     "inference",
+    "newdata",
     "models",
     "choosing",
     "synthetic",

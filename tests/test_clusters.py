@@ -161,3 +161,27 @@ def test_a_worker_that_dies_at_any_moment_of_a_fit(X, local, client, tmp_path, s
     disturbed = tp.TParafac2(2, **settings).fit(tp.Stored(held, client=client))
     timer.join()
     assert disturbed.objective_ == pytest.approx(undisturbed.objective_, rel=1e-9)
+
+
+class LateAnswer:
+    """A future whose answer takes a while to arrive, and is asked for anew whenever nobody waits."""
+
+    def __init__(self, seconds, error=None):
+        self.seconds, self.error = seconds, error
+        self.status = "finished" if error is None else "error"
+
+    def result(self, timeout):
+        if self.error is not None:
+            raise self.error
+        if timeout < self.seconds:
+            raise TimeoutError(f"timed out after {timeout} s.")
+        return "all of it"
+
+
+def test_large_answers_are_waited_for(client):
+    assert clusters.result_of(client, LateAnswer(5.0)) == "all of it"
+
+
+def test_a_time_out_of_the_work_itself_is_an_error(client):
+    with pytest.raises(TimeoutError, match="of the work"):
+        clusters.result_of(client, LateAnswer(0.0, TimeoutError("of the work")))

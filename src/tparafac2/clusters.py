@@ -156,17 +156,19 @@ class Cluster:
 
 def result_of(client: Any, future: Any, stop: Callable[[], bool] = lambda: False) -> Any:
     """What comes of a task, None if all is to stop before; refuse to wait where nobody is left to do it."""
-    seen = time.monotonic()
+    seen, patience = time.monotonic(), _LOOK_SECONDS
     while True:
         try:
-            return future.result(timeout=_LOOK_SECONDS)
+            return future.result(timeout=patience)
         except Told:
             raise
         except Exception as error:
             if is_loss(error):
                 raise _nobody_left(error) from error
-            if not isinstance(error, TimeoutError) or future.done():
+            if not isinstance(error, TimeoutError) or future.status == "error":
                 raise
+        if future.status == "finished":  # a large answer is on its way, and would be asked for anew
+            patience *= 2
         if stop():
             return None
         if _has_workers(client):

@@ -302,3 +302,49 @@ def test_an_interruption_of_the_refits_does_not_lose_the_fit(table, tmp_path, mo
     assert found.exit_code == 0
     assert "no intervals: interrupted after 3 of 20" in found.stderr
     assert tp.load(out / "model.nc").intervals_ is None
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A folder of two Parquet files with some repeated lines."""
+    pytest.importorskip("pyarrow")
+    rng, folder = np.random.default_rng(0), tmp_path / "words.parquet"
+    folder.mkdir()
+    for part in range(2):
+        sizes = {"author": 12, "word": 9, "year": 6, "count": 5}
+        lines = {name: rng.integers(1, size + 1, 900) for name, size in sizes.items()}
+        pd.DataFrame(lines).to_parquet(folder / f"part-{part}.parquet")
+    return folder
+
+
+OF_PARTS = [
+    "--rows",
+    "author",
+    "--columns",
+    "word",
+    "--time",
+    "year",
+    "--values",
+    "count",
+    "--duplicates",
+    "sum",
+]
+FITTED = ["--rank", "2", "--smoothness", "1e-3", "--starts", "2", "--figures", "none"]
+
+
+def test_a_folder_of_parquet_files_within_some_memory(parts, tmp_path):
+    out, more = tmp_path / "out", ["--top-columns", "6", "--memory", "1GB", "--json"]
+    done = run("fit", parts, *OF_PARTS, *FITTED, *more, "--out", out)
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)["selection"]
+    assert told.startswith("kept the 6 largest of 9 columns, which have ")
+    assert told in (out / "report.html").read_text(encoding="utf-8")
+    assert told in tp.load(out / "model.nc").summary()
+
+
+def test_a_cluster_and_too_little_memory_are_refused_for_long_tables(parts, tmp_path):
+    with pytest.raises(ValueError, match=r"client cannot be used here: 'words\.parquet' is a long table"):
+        tp.io.read(parts, rows="author", columns="word", time="year", client=object())
+    done = run("fit", parts, *OF_PARTS, *FITTED, "--memory", "3 elephants")
+    assert done.exit_code == 3
+    assert "--memory must be a size" in done.stderr

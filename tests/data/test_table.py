@@ -9,7 +9,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import memory
+from tparafac2.data import memory, take_in
 from tparafac2.data.table import Table
 
 LINES = {
@@ -393,9 +393,9 @@ def test_empty_table_is_refused(frame):
 
 @pytest.mark.parametrize("time", [2020, "2020", "2020-01-01", pd.Timestamp("2020-01-01")])
 def test_one_time_is_refused(time):
-    message = _refused(_with(year=[time] * 4))
-    assert "the same time, 2020" in message
-    assert "at least two times" in message
+    table = Table(_with(year=[time] * 4), rows="author", columns="word", time="year")
+    with pytest.raises(ValueError, match=r"the same time, 2020.*at least two times"):
+        take_in(table)
 
 
 @given(
@@ -497,15 +497,18 @@ def test_first_duplicate_is_named(places):
 
 
 def test_more_combinations_than_can_be_counted_are_refused(monkeypatch):
-    monkeypatch.setattr("tparafac2.data.table._MOST_COMBINATIONS", 7)
+    monkeypatch.setattr("tparafac2.data.tabulating._MOST_COMBINATIONS", 7)
     assert "2 times x 2 rows x 2 columns are too many combinations" in _refused(LINES)
 
 
 def test_dense_slices_that_do_not_fit_are_refused(monkeypatch):
+    whole, part = _table(values="n"), _table(values="n", top_columns=1)
     monkeypatch.setattr(memory, "physical_memory", lambda: 63)
     with pytest.raises(MemoryError, match="top_columns"):
-        _table(values="n").slices()
-    _table(values="n", top_columns=1).slices()
+        whole.slices()
+    part.slices()
+    with pytest.raises(MemoryError, match="A number for each of 2 times x 2 rows"):
+        _table(values="n")
 
 
 # --- fast ---------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def missing(module, described):
 DESCRIBED = [name for page in sorted(PAGES.glob("*.md")) for name in names_on(page.read_text())]
 
 
-@pytest.mark.parametrize("module", [*ROOMS, "tparafac2.models", "tparafac2.result"])
+@pytest.mark.parametrize("module", [*ROOMS, "tparafac2.models", "tparafac2.newdata", "tparafac2.result"])
 def test_every_public_name_is_described(module):
     assert missing(module, DESCRIBED) == []
 

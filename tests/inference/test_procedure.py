@@ -274,3 +274,11 @@ def test_a_file_can_have_intervals_later(fitted, tmp_path):
     again = tp.load(tmp_path / "model.nc")
     one, other = (model.intervals(X0, **FEW) for model in (fitted, again))
     assert one.patterns.lower.tobytes() == other.patterns.lower.tobytes()
+
+
+def test_what_is_appended_to_has_no_bands_any_more():
+    model = model_of(X0).fit(X0[:5])
+    model.intervals(X0[:5], **FEW)
+    longer = model.append(X0[5:])
+    assert longer.intervals_ is None
+    assert longer.intervals(X0, **FEW).patterns.lower.shape == np.shape(longer.B_)

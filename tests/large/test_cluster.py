@@ -179,3 +179,30 @@ def test_dask_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(ValueError, match=r"pip install 'tparafac2\[cluster\]'"), connected("local"):
         pass
+
+
+def test_starts_are_shared_by_the_workers(X, client, tmp_path, monkeypatch):
+    from tparafac2.starts import batches
+
+    sent = []
+    do = batches.Cluster.do
+    monkeypatch.setattr(batches, "batch_size", lambda shape, rank: 1)
+    monkeypatch.setattr(batches.Cluster, "do", lambda *given: sent.append(len(given[2])) or do(*given))
+    here = tp.TParafac2(3, **SETTINGS).fit(Stored(kept(X, tmp_path)))
+    assert sent == []
+    there = tp.TParafac2(3, **SETTINGS).fit(Stored(kept(X, tmp_path), client=client))
+    assert sent == [3]
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-12)
+    assert there.starts_.rough_objective.to_numpy() == pytest.approx(
+        here.starts_.rough_objective.to_numpy(), rel=1e-12
+    )
+
+
+def test_an_interruption_before_any_worker_is_done(X, client, tmp_path, monkeypatch):
+    from tparafac2.starts import batches
+
+    monkeypatch.setattr(batches, "batch_size", lambda shape, rank: 1)
+    monkeypatch.setattr(batches.Cluster, "do", lambda self, work, pieces, stop: iter([None] * len(pieces)))
+    model = tp.TParafac2(3, **SETTINGS).fit(Stored(kept(X, tmp_path), client=client))
+    assert (len(model.starts_), model.status_) == (1, "interrupted")
+    assert np.isfinite(model.objective_)

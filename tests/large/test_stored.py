@@ -101,3 +101,32 @@ def test_what_is_none(tmp_path):
         tp.Stored(np.ones((3, 4)))
     with pytest.raises(TypeError, match="complex"):
         tp.Stored(np.ones((3, 4, 5), dtype=complex))
+
+
+@pytest.mark.parametrize("n_rows", [1, 37, 500])
+def test_a_sample_of_rows(tmp_path, n_rows):
+    X = np.memmap(tmp_path / "x.bin", dtype="f4", mode="w+", shape=(3, 400, 50))
+    X[...] = np.arange(X.size).reshape(X.shape)
+    found = tp.Stored(X, memory="1MB").sample(n_rows)
+    chosen = found["rows"].values
+    assert len(chosen) == min(n_rows, 400)
+    assert (np.diff(chosen) > 0).all()
+    np.testing.assert_array_equal(found.values, X[:, chosen])
+
+
+def test_a_sample_keeps_labels():
+    X = xr.DataArray(np.ones((2, 6, 3)), dims=("year", "who", "word"), coords={"who": list("abcdef")})
+    found = tp.Stored(X, {"rows": "who", "columns": "word", "time": "year"}).sample(2, random_state=3)
+    assert found.sizes == {"year": 2, "who": 2, "word": 3}
+    assert set(found["who"].values) < set("abcdef")
+
+
+@pytest.mark.parametrize("n_rows", [0, -3, 1.5, True, "5"])
+def test_samples_of_no_size(n_rows):
+    with pytest.raises(ValueError, match="n_rows must be a whole number of at least 1"):
+        tp.Stored(np.ones((2, 3, 4))).sample(n_rows)
+
+
+def test_a_sample_larger_than_memory():
+    with pytest.raises(MemoryError, match="A sample of 900 rows needs"):
+        tp.Stored(np.broadcast_to(1.0, (5, 1000, 100)), memory="2MB").sample(900)

@@ -136,6 +136,7 @@ CASES = {
     Kind.UNEVEN_TIMES: {"times": np.array([0.0, 1.0, 2.0, 4.0, 5.0])},
     Kind.PERIODIC: {"period": 5.0},
     Kind.RAGGED: {"B": [np.ones((width, 3)) for width in (3, 4, 3, 6, 5)]},
+    Kind.APPENDED: {"appended": {"squares": [1.0, 2.0], "errors": [0.5, 0.5]}},
     Kind.ONLY_THERE: {"trust": trust(verdict=["replicable", "there", "replicable"])},
     Kind.NOT_THERE: {"trust": trust(verdict=["replicable", "not there", "replicable"])},
     Kind.DEPENDS_ON_SETTING: {"trust": trust(stability=[0.95, 0.8, 1.0], n_settings=4)},

@@ -151,7 +151,7 @@ class Parts:
                 Argument("rank"),
                 " and ",
                 Argument("smoothness"),
-                ", chosen from some of the rows, for example every hundredth.",
+                ", chosen from some of the rows, as tparafac2.Stored(X).sample() draws them.",
                 received=X,
             )
         reading = read_in(prepared.data, dims=dims, mask=mask, times=times, weights=weights)

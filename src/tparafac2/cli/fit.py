@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
 import typer
 
@@ -104,6 +104,18 @@ class Request(Choosing):
         str, typer.Option(metavar="KINDS", help="png, pdf, svg; several with commas; none.")
     ] = "png"
     as_json: SayJson = False
+
+
+class Delivery(Protocol):
+    """How what was found is to be delivered."""
+
+    @property
+    def overwrite(self) -> bool:
+        """Whether a folder is replaced."""
+
+    @property
+    def as_json(self) -> bool:
+        """Whether it is told as JSON."""
 
 
 class Found(NamedTuple):
@@ -231,7 +243,7 @@ def figure_kinds(asked: str) -> tuple[str, ...]:
     return kinds
 
 
-def deliver(found: Found, out: Path, figures: Sequence[str], request: Request | DemoRequest) -> None:
+def deliver(found: Found, out: Path, figures: Sequence[str], request: Delivery) -> None:
     """Write what was found, and say so."""
     folder = write(found, out, figures, overwrite=request.overwrite)
     typer.echo(_as_json(found, folder) if request.as_json else _as_text(found.model, folder))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from tparafac2.cli.options import SMOOTH, Choosing, Fitting, Part, Source
+from tparafac2.cli.options import SMOOTH, Choosing, Fitting, Lines, NewData, Part, Source
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -90,6 +90,69 @@ def read_weights(asked: str | None, rows: str | None) -> tuple[Any, str | None, 
     return read_row_weights(Path(asked), rows), None, f"weighted by row, from {asked}"
 
 
+def model_file(path: Path) -> Path:
+    """The file of a saved model, which may be in the folder of a fit; refused if there is none."""
+    model = path / "model.nc" if path.is_dir() else path
+    if path.is_dir() and not model.exists():
+        raise FileNotFoundError(
+            f"{str(path)!r} is a folder without a model.nc: give a saved model, or the folder of a fit."
+        )
+    if not model.exists():
+        raise FileNotFoundError(f"there is no file {str(model)!r}: check the path.")
+    return model
+
+
+class Asked(NamedTuple):
+    """A saved model, and data that it has not seen."""
+
+    model: Decomposition
+    data: Any
+    options: dict[str, Any]  # of `transform` and its like
+
+
+def load_new(request: NewData, *, silently: bool) -> Asked:
+    """Read a model and new data for it, and say what was kept of them and what was assumed."""
+    from tparafac2.data import Table
+    from tparafac2.io import read
+    from tparafac2.io.endings import require_file
+    from tparafac2.models import load as load_model
+    from tparafac2.preparing.preparation import selection_of
+
+    file, select = model_file(request.model), selection(request)
+    require_file(request.file)
+    model = load_model(file)
+    weights, column, _ = read_weights(request.weights, request.rows)
+    lines: dict[str, Any] = {"absent": request.absent, "duplicates": request.duplicates, "weights": column}
+    data = read(request.file, select=select, **names(request), **lines)
+    about = [selection_of(data), data.describe(FLAGS) if isinstance(data, Table) else ""]
+    for sentence in about:
+        if sentence and not silently:
+            typer.echo(sentence, err=True)
+    unknown = "drop" if request.drop_unknown else "refuse"
+    return Asked(model, data, {"weights": weights, "unknown": unknown})
+
+
+def check_out(path: Path, endings: tuple[str, ...], *, overwrite: bool) -> Path:
+    """Refuse a file that cannot be written, before any work.
+
+    Examples
+    --------
+    >>> check_out(Path("loadings.csv"), (".csv",), overwrite=True)
+    PosixPath('loadings.csv')
+    """
+    if path.suffix not in endings:
+        raise ValueError(f"--out must end in {' or '.join(endings)}; got {str(path)!r}.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"there is no folder {str(path.parent)!r} to write {path.name!r} to: make it first."
+        )
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"{str(path)!r} exists: choose another name, or replace it with --overwrite.")
+    return path
+
+
 @contextmanager
 def cluster(address: str | None) -> Iterator[Any]:
     """A client of the Dask cluster that was asked for; None if none was."""
@@ -118,6 +181,27 @@ def prepare(data: Any, preparation: Preparation, source: str) -> Loaded:
         "preparation": prepared.describe(),
     }
     return Loaded(prepared, {name: one for name, one in told.items() if one})
+
+
+def read_like(model: Decomposition, source: Lines) -> Any:
+    """Data in a file, read with the names that the model has for its dimensions where none are given."""
+    from tparafac2.io import read
+
+    own: dict[str, Any] = {mode: name for mode, name in model.result_.labels.names.items() if mode != name}
+    said = {name: one for name, one in names(source).items() if one is not None}
+    options: dict[str, Any] = {"absent": source.absent, "duplicates": source.duplicates, "one_time": True}
+    return read(source.file, select=selection(source), **(own | said), **options)
+
+
+def read_times(text: str | None) -> list[str] | None:
+    """Times with commas between them.
+
+    Examples
+    --------
+    >>> read_times("2020-01, 2020-02")
+    ['2020-01', '2020-02']
+    """
+    return None if text is None else [part.strip() for part in text.split(",")]
 
 
 def command_line() -> str:

@@ -162,8 +162,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Source(Part):
-    """Which data are meant, and how they are prepared."""
+class Lines(Part):
+    """Which data are meant, and how the lines of a long table are read."""
 
     absent: Annotated[
         Literal["zero", "missing", "columns", "rows"],
@@ -176,6 +176,12 @@ class Source(Part):
     duplicates: Annotated[Literal["error", "sum", "mean"], _DATA(help="Several lines for one place.")] = (
         "error"
     )
+
+
+@dataclass(frozen=True)
+class Source(Lines):
+    """Which data are meant, and how they are prepared."""
+
     top_columns: Annotated[int | None, _KEPT(metavar="N", help="Keep the N largest columns.")] = None
     top_by: Annotated[
         Literal["total", "time"], _KEPT(help="Largest in total, or at the time when they are largest.")
@@ -193,7 +199,7 @@ class Source(Part):
         _DATA(
             metavar="SIZE",
             help="Most memory to use, such as 8GB. Arrays (.nc, .npy, .zarr) that take more than a quarter "
-            "of it are read in blocks of rows.",
+            "of it are read in blocks of rows; long tables that need more are refused.",
             show_default="half of what there is",
         ),
     ] = None
@@ -221,6 +227,33 @@ class Source(Part):
         Literal["rows", "columns", "time"] | None,
         _PREPARATION(help="Divide by the standard deviation of each."),
     ] = None
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Which model is meant."""
+
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A saved model, ending in .nc, or the folder of a fit.")
+    ]
+
+
+@dataclass(frozen=True)
+class NewData(Lines, Saved):
+    """Which data are meant, for a model that has not seen them and knows how to prepare them."""
+
+    weights: Annotated[
+        str | None,
+        _DATA(
+            metavar="COLUMN or FILE",
+            help="How much lines or rows count: a column of the table; or a table with a weight for each row "
+            "label.",
+        ),
+    ] = None
+    drop_unknown: Annotated[
+        bool,
+        _KEPT("--drop-unknown", help="Leave out columns and times that the model does not know."),
+    ] = False
 
 
 @dataclass(frozen=True)

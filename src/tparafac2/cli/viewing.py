@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tparafac2.cli.making import names, selection
-from tparafac2.cli.options import Part, takes
+from tparafac2.cli.making import model_file, names, selection
+from tparafac2.cli.options import Part, Saved, takes
 from tparafac2.cli.wording import FLAGS
 
 INFO_EXAMPLES = """Examples:
@@ -55,12 +55,9 @@ REPORT_EXAMPLES = """Examples:
 
 
 @dataclass(frozen=True)
-class ReportRequest:
+class ReportRequest(Saved):
     """What was asked for on the command line."""
 
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A saved model, ending in .nc, or the folder of a fit.")
-    ]
     out: Annotated[
         Path | None,
         typer.Option(
@@ -80,13 +77,7 @@ def report(request: ReportRequest) -> None:
     from tparafac2.report import write_page
 
     folder = request.model if request.model.is_dir() else None
-    model = folder / "model.nc" if folder else request.model
-    if folder and not model.exists():
-        raise FileNotFoundError(
-            f"{str(folder)!r} is a folder without a model.nc: give a saved model, or the folder of a fit."
-        )
-    if not model.exists():
-        raise FileNotFoundError(f"there is no file {str(model)!r}: check the path.")
+    model = model_file(request.model)
     page = request.out or (folder / "report.html" if folder else model.with_suffix(".html"))
     if page.exists() and not request.overwrite:
         raise FileExistsError(f"{str(page)!r} exists: choose another name, or replace it with --overwrite.")

@@ -9,6 +9,7 @@ from typing import Any
 from tparafac2.words import Advice, Setting, Words
 
 _OTHER_NAMES = {
+    "client": "dask",
     "n_starts": "starts",
     "random_state": "seed",
     "n_jobs": "jobs",
@@ -20,6 +21,7 @@ _OTHER_NAMES = {
     "n_times": "times",
     "n_rows": "rows",
     "n_columns": "columns",
+    "h": "steps",
 }
 """What Python calls the options that are called otherwise here."""
 
@@ -51,6 +53,9 @@ _ADVICE = {
     "even_times": "save the data without labels of time",
     "float32": "",
     "or_none": "",
+    "or_labels": "",
+    "drop_unknown": ", or say --drop-unknown",
+    "transform_rows": "",
 }
 """Advice that is another here, or (if empty) none."""
 

@@ -51,6 +51,8 @@ class Intake(NamedTuple):
         Share of the rows that was observed, for every time and column; None if nothing is missing.
     weighting : Weighting, optional
         How much rows count; None if all count the same.
+    budget : int, optional
+        How many bytes a fit may use, where the user says so.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Intake(NamedTuple):
     order: tuple[int, ...]
     coverage: NDArray[np.float64] | None = None
     weighting: Weighting | None = None
+    budget: int | None = None
 
     @property
     def n_times(self) -> int:
@@ -149,7 +152,12 @@ def make_intake(
     reading: Reading, *, dtype: DTypeLike | None = None, exact: bool = True, bridge: bool = True
 ) -> Intake:
     """Turn what was read into what the solver works on; see `take_in`."""
-    held_type = float_type(dtype)
+    made = _made(reading, _Request(float_type(dtype), exact, bridge))
+    return made._replace(budget=reading.budget)
+
+
+def _made(reading: Reading, request: "_Request") -> Intake:
+    held_type = request.dtype
     slices, labels, times = reading.slices, reading.labels, reading.times
     counts, mean = reading.weights, _mean_of_rows(reading)
     order = range(len(slices)) if times is None else np.argsort(times).tolist()
@@ -157,11 +165,11 @@ def make_intake(
         return _weighted(_take_sparse(reading, order, held_type), counts.rows, mean)
     # Before a look at the entries, which may be more than there is room for: X may be on disk, or broadcast.
     size = len(slices) * len(slices[0]) * max(piece.shape[1] for piece in slices)
-    require_memory(size * held_type.itemsize, "The working copy of X")
+    require_memory(size * held_type.itemsize, "The working copy of X", (), reading.budget)
     hidden = reading.missing()
     if hidden is not None or counts.entries is not None:
         hidden = hidden or [np.broadcast_to(np.False_, piece.shape) for piece in slices]
-        return _take_incomplete(reading, hidden, _Request(held_type, exact, bridge))
+        return _take_incomplete(reading, hidden, request)
     if counts.rows is not None:
         roots = np.sqrt(counts.rows / mean)[:, None]
         slices = WeightedSlices(slices, [np.broadcast_to(roots, piece.shape) for piece in slices])

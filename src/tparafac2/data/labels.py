@@ -217,6 +217,20 @@ ORDER: tuple[Mode, Mode, Mode] = ("time", "rows", "columns")
 SELECTION = "tparafac2_selection"
 """Attribute of an array that says what was kept of a larger one."""
 
+
+def told_largest(count: int, J: int, share: float) -> str:
+    """Say how many columns were kept, and how much of the data they have.
+
+    Examples
+    --------
+    >>> told_largest(60, 338, 0.9731)
+    'kept the 60 largest of 338 columns, which have 97.3% of the sum of absolute values'
+    """
+    return (
+        f"kept the {count:,} largest of {J:,} columns, which have {share:.1%} of the sum of absolute values"
+    )
+
+
 AXES: dict[Mode, int] = {mode: axis for axis, mode in enumerate(ORDER)}
 
 

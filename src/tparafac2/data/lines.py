@@ -1,40 +1,123 @@
-"""The lines of a long table, read column by column, and the cells of the slices that they fill."""
+"""The lines of a long table, read column by column."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data.cells import PIECE
 from tparafac2.data.interface import FloatArray
-from tparafac2.data.memory import require_memory
+from tparafac2.data.labels import MODES, Mode
 from tparafac2.data.text import listed, shown
 from tparafac2.data.times import times_of_one_kind
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.words import Advice, Lines, Part, Setting
 
 # Lines are counted as in a CSV file, where the header is line 1.
+At: TypeAlias = NDArray[np.intp] | None
+
 _SHOWN_NAMES = 20
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty")
 
 
-class Coded(NamedTuple):
-    """One column of labels.
+class Piece(NamedTuple):
+    """Some lines of a long table.
 
     Attributes
     ----------
-    codes : ndarray of int (n_lines,)
-        Position in `labels` of what each line has.
+    codes : dict of role to ndarray of int
+        Which of the labels that were found each line has, for rows, columns and time.
+    values : ndarray of float
+        Ones if lines are counted.
+    weights : ndarray of float, optional
+    at : ndarray of int
+        Where the lines stand in the table.
+    """
+
+    codes: Mapping[Mode, NDArray[Any]]
+    values: FloatArray
+    weights: FloatArray | None
+    at: NDArray[np.intp]
+
+
+@runtime_checkable
+class LongLines(Protocol):
+    """Lines of a long table that can be gone through several times, some at once.
+
+    Attributes
+    ----------
+    n_lines : int
+    memory : int, optional
+        Most bytes that may be used.
+    """
+
+    n_lines: int
+    memory: int | None
+
+    def found(self, role: Mode) -> Any:
+        """Every label of rows, columns or time once, in order of appearance, as pandas.factorize has it."""
+
+    def first_line(self, role: Mode, label: int) -> int:
+        """Where a label that was found appears first."""
+
+    def pieces(self, *, values: bool = True) -> Iterator[Piece]:
+        """All lines in their order; without values these are all one."""
+
+
+class FrameLines:
+    """Lines of a frame.
+
+    Examples
+    --------
+    >>> lines = FrameLines({"r": ["b", "a", "b"]}, {"rows": "r"})
+    >>> list(lines.found("rows")), next(lines.pieces()).codes["rows"]
+    (['b', 'a'], array([0, 1, 0]))
+    """
+
+    def __init__(self, given: Any, asked: Mapping[str, Hashable]) -> None:
+        frame = as_frame(given, asked)
+        self.n_lines = len(frame)
+        self.memory: int | None = None
+        self._coded = {role: _factorise(frame[asked[role]], role) for role in MODES if role in asked}
+        self._values = read_values(frame[asked["values"]]) if "values" in asked else None
+        self._weights = read_weight_column(frame[asked["weights"]]) if "weights" in asked else None
+
+    def found(self, role: Mode) -> Any:
+        """Every label once, in order of appearance."""
+        return self._coded[role][1]
+
+    def first_line(self, role: Mode, label: int) -> int:
+        """Where a label appears first."""
+        return int(np.argmax(self._coded[role][0] == label))
+
+    def pieces(self, *, values: bool = True) -> Iterator[Piece]:
+        """All lines, some at once."""
+        for first in range(0, self.n_lines, PIECE):
+            some = slice(first, min(first + PIECE, self.n_lines))
+            codes = {role: codes[some] for role, (codes, _) in self._coded.items()}
+            own = np.ones(some.stop - first) if self._values is None or not values else self._values[some]
+            weights = None if self._weights is None else self._weights[some]
+            yield Piece(codes, own, weights, np.arange(some.start, some.stop))
+
+
+class Ordered(NamedTuple):
+    """Labels in order.
+
+    Attributes
+    ----------
     labels : ndarray
         Every label once, in order.
+    places : ndarray of int
+        Where in `labels` those are that were found, in order of appearance.
     appearance : ndarray of int
         For each label how many others appear before it in the table.
     """
 
-    codes: NDArray[np.intp]
     labels: NDArray[Any]
+    places: NDArray[np.intp]
     appearance: NDArray[np.intp]
 
 
@@ -78,54 +161,56 @@ def as_frame(given: Any, asked: Mapping[str, Hashable]) -> Any:
     return frame
 
 
-def read_labels(column: Any, role: str) -> Coded:
-    """Read row or column labels of any type; sorted, or in order of appearance where they cannot be.
+def ordered_labels(found: Any) -> Ordered:
+    """Put row or column labels of any type in order; as they appear, where they have none.
 
     Parameters
     ----------
-    column : pandas Series
-    role : str
-        What the column is for.
+    found : pandas Index or ndarray
+        Every label once, in order of appearance.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> read_labels(pd.Series(["sun", "ice", "sun"], dtype=object), "columns")
-    Coded(codes=array([1, 0, 1]), labels=array(['ice', 'sun'], dtype=object), appearance=array([1, 0]))
+    >>> ordered_labels(np.array(["sun", "ice"], dtype=object))
+    Ordered(labels=array(['ice', 'sun'], dtype=object), places=array([1, 0]), appearance=array([1, 0]))
     """
-    codes, found = _factorise(column, role)
     labels = np.asarray(found)
     order = _order(found, labels)
-    return Coded(_inverse(order)[codes], labels[order], order)
+    return Ordered(labels[order], _inverse(order), order)
 
 
-def read_time_column(column: Any) -> Coded:
+def ordered_times(lines: LongLines, name: Hashable) -> Ordered:
     """Read times, which are all numbers or all dates, and put them in order; text is read, too.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> read_time_column(pd.Series(["11", "2", "11"])).labels
+    >>> ordered_times(FrameLines({"t": ["11", "2", "11"]}, {"time": "t"}), "t").labels
     array([ 2, 11])
     """
-    codes, found = _factorise(column, "time")
+    found = lines.found("time")
     times, usable = times_of_one_kind(found)
     if not usable.all():
         bad = int(np.argmin(usable))
         raise InvalidValue(
-            _first_line(codes == bad),
-            f": the time {shown(found[bad])} in {column.name!r} "
+            Lines((lines.first_line("time", bad),)),
+            f": the time {shown(found[bad])} in {name!r} "
             "cannot be read: times must be all numbers or all dates such as 2024-12-31, 2024-12, 2024Q4 or "
             "2024-W52, of one kind",
             Advice("other_dates", " (pandas.to_datetime reads other forms of dates)"),
             ".",
         )
     labels, places = np.unique(times, return_inverse=True)
-    return Coded(places[codes], labels, np.arange(len(labels)))
+    return Ordered(labels, places, np.arange(len(labels)))
 
 
-def read_values(column: Any) -> FloatArray:
+def read_values(column: Any, at: At = None) -> FloatArray:
     """Read real numbers; NaN, None and NA mean that the value is missing.
+
+    Parameters
+    ----------
+    column : pandas Series
+    at : ndarray of int, optional
+        Where its lines stand in the table, if not from the first on.
 
     Examples
     --------
@@ -133,15 +218,45 @@ def read_values(column: Any) -> FloatArray:
     >>> read_values(pd.Series([1, None, 3], dtype=object))
     array([ 1., nan,  3.])
     """
-    _require_reals(column)
+    _require_reals(column, at)
     values: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(values).any():
         raise InvalidValue(
-            _first_line(np.isinf(values)),
+            _first_line(np.isinf(values), at),
             f": the value in {column.name!r} is infinite: "
             "replace it by a number, or by NaN if it is missing.",
         )
     return values
+
+
+def read_weight_column(column: Any, at: At = None) -> FloatArray:
+    """Read numbers that are not negative, and none of which is missing; see `read_values`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_weight_column(pd.Series([1, 2]))
+    array([1., 2.])
+    """
+    weights = read_values(column, at)
+    bad = ~(weights >= 0)
+    if bad.any():
+        raise InvalidValue(
+            _first_line(bad, at),
+            f": the weight in {column.name!r} is {weights[np.argmax(bad)]:g}: it must be a number, and not "
+            "negative.",
+        )
+    return weights
+
+
+def missing_label(position: int, name: Hashable, role: str) -> InvalidValue:
+    """Say that a line has no label."""
+    return InvalidValue(
+        Lines((position,)),
+        f": {name!r}, which names the {role}, is missing: fill it in, or leave such lines out",
+        Advice("dropna", f" with frame.dropna(subset=[{name!r}])"),
+        ".",
+    )
 
 
 def _unknown(role: str, name: object, frame: Any) -> list[Part]:
@@ -158,8 +273,9 @@ def _unknown(role: str, name: object, frame: Any) -> list[Part]:
     return [Setting(role, name), f" is not a column of the table{suggestion} It has {columns}."]
 
 
-def _first_line(where: NDArray[np.bool_]) -> Lines:
-    return Lines((int(np.argmax(where)),))
+def _first_line(where: NDArray[np.bool_], at: At) -> Lines:
+    first = int(np.argmax(where))
+    return Lines((first if at is None else int(at[first]),))
 
 
 def _factorise(column: Any, role: str) -> tuple[NDArray[np.intp], Any]:
@@ -173,12 +289,7 @@ def _factorise(column: Any, role: str) -> tuple[NDArray[np.intp], Any]:
             f"{role}: {column.name!r} holds what cannot be a label ({error}): use text or numbers."
         ) from error
     if (codes < 0).any():
-        raise InvalidValue(
-            _first_line(codes < 0),
-            f": {column.name!r}, which names the {role}, is missing: fill it in, or leave such lines out",
-            Advice("dropna", f" with frame.dropna(subset=[{column.name!r}])"),
-            ".",
-        )
+        raise missing_label(int(np.argmax(codes < 0)), column.name, role)
     return codes, found
 
 
@@ -197,7 +308,7 @@ def _inverse(order: NDArray[np.intp]) -> NDArray[np.intp]:
     return inverse
 
 
-def _require_reals(column: Any) -> None:
+def _require_reals(column: Any, at: At) -> None:
     import pandas as pd
 
     types = pd.api.types
@@ -209,155 +320,10 @@ def _require_reals(column: Any) -> None:
     for position, (entry, missing) in enumerate(zip(entries, column.isna())):
         if not missing and not isinstance(entry, Real | Decimal | np.bool_):
             raise InvalidType(
-                Lines((position,)),
+                Lines((position if at is None else int(at[position]),)),
                 f": {shown(entry)} in {column.name!r} is not a real number "
                 f"but of type {type(entry).__name__}: convert the column first",
                 Advice("to_numeric", f", for example with pandas.to_numeric(frame[{column.name!r}])"),
                 ".",
                 received=entry,
             )
-
-
-Places = NDArray[np.int64]
-Positions = NDArray[np.intp]
-
-
-class Cells(NamedTuple):
-    """Places, each one once and in order, and their values.
-
-    Attributes
-    ----------
-    shape : tuple
-        (K, I, J).
-    places : ndarray of int
-        Positions in the flat (K, I, J) array.
-    values : ndarray of float
-        NaN where a value is missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cells = Cells.join((2, 1, 2), np.array([2, 0, 2]), np.array([1.0, 5.0, 3.0]), how="mean")
-    >>> cells.dense(absent=0.0)
-    array([[[5., 0.]],
-           [[2., 0.]]])
-    """
-
-    shape: tuple[int, int, int]
-    places: Places
-    values: FloatArray
-
-    @classmethod
-    def join(
-        cls, shape: tuple[int, int, int], places: Places, values: FloatArray, how: Literal["sum", "mean"]
-    ) -> Self:
-        """Sort the places, and add up or average the values that belong to the same one.
-
-        A sum is missing if one of its values is; a mean is that of the values that are not missing.
-        """
-        order = np.argsort(places, kind="stable")
-        places, values = places[order], values[order]
-        starts = np.flatnonzero(np.append(True, places[1:] != places[:-1]))
-        if len(starts) == len(places):
-            return cls(shape, places, values)
-        joined = _sums(values, starts) if how == "sum" else _means(values, starts)
-        return cls(shape, places[starts], joined)
-
-    def has_missing(self) -> bool:
-        """Tell whether any value is NaN."""
-        return bool(np.isnan(self.values).any())
-
-    def largest_columns(self, count: int, appearance: Positions, by: Literal["total", "time"]) -> Positions:
-        """Find the columns with the largest sums of absolute values; among equals those that appear first.
-
-        By "time" that is the sum at the time when it is largest.
-        """
-        K, I, J = self.shape
-        at = self.places // (I * J) * J if by == "time" else 0
-        n = K * J if by == "time" else J
-        weights = np.abs(np.nan_to_num(self.values))
-        sums = np.bincount(at + self.places % J, weights=weights, minlength=n)
-        sizes = sums.reshape(-1, J).max(axis=0)
-        return np.sort(np.lexsort((appearance, -sizes))[:count])
-
-    def only_columns(self, kept: Positions) -> Self:
-        """Leave out all other columns."""
-        K, I, J = self.shape
-        renumbered = np.full(J, -1, dtype=np.int64)
-        renumbered[kept] = np.arange(len(kept))
-        lines, columns = np.divmod(self.places, J)
-        columns = renumbered[columns]
-        stays = columns >= 0
-        places = lines[stays] * len(kept) + columns[stays]
-        return type(self)((K, I, len(kept)), places, self.values[stays])
-
-    def present(self) -> NDArray[np.bool_]:
-        """Tell which columns have a place at each time: (K, J)."""
-        K, I, J = self.shape
-        present = np.zeros((K, J), dtype=bool)
-        present[self.places // (I * J), self.places % J] = True
-        present.flags.writeable = False
-        return present
-
-    def sampled(self) -> NDArray[np.bool_]:
-        """Tell which rows have a place at each time: (K, I)."""
-        K, I, J = self.shape
-        sampled = np.zeros(K * I, dtype=bool)
-        sampled[self.places // J] = True
-        return sampled.reshape(K, I)
-
-    def sparse(self) -> list[Any]:
-        """Make K scipy.sparse.csr_array (I, J)."""
-        from scipy.sparse import csr_array
-
-        K, I, J = self.shape
-        lines, columns = np.divmod(self.places, J)
-        # The places are in order, so that the rows of all slices follow one another.
-        bounds = np.searchsorted(lines, np.arange(K * I + 1))
-        slices = []
-        for k in range(K):
-            starts = bounds[k * I : (k + 1) * I + 1]
-            inside = slice(starts[0], starts[-1])
-            parts = self.values[inside].copy(), columns[inside], starts - starts[0]
-            slices.append(csr_array(parts, shape=(I, J)))
-        return slices
-
-    def dense(self, absent: float, present: NDArray[np.bool_] | None = None) -> FloatArray:
-        """Make the (K, I, J) array, with `absent` at all other places and NaN in columns not present."""
-        K, I, J = self.shape
-        needed = K * I * J * np.dtype(np.float64).itemsize
-        require_memory(needed, "The table as dense slices", "top_columns= keeps the largest columns only.")
-        stack = np.full(self.shape, absent)
-        stack.reshape(-1)[self.places] = self.values
-        if present is not None:
-            for k in range(K):
-                stack[k][:, ~present[k]] = np.nan
-        return stack
-
-
-def first_repeat(places: Places) -> tuple[int, int]:
-    """Find where a place is repeated first, and where it stood before; there must be such a place.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first_repeat(np.array([4, 7, 9, 7, 4]))
-    (3, 1)
-    """
-    order = np.argsort(places, kind="stable")
-    repeats = np.flatnonzero(np.diff(places[order]) == 0) + 1
-    where = repeats[order[repeats].argmin()]
-    return int(order[where]), int(order[where - 1])
-
-
-def _sums(values: FloatArray, starts: Positions) -> FloatArray:
-    return np.asarray(np.add.reduceat(values, starts))
-
-
-def _means(values: FloatArray, starts: Positions) -> FloatArray:
-    known = ~np.isnan(values)
-    counts = np.add.reduceat(known, starts, dtype=np.intp)
-    sums = _sums(np.where(known, values, 0.0), starts)
-    means = np.full(len(starts), np.nan)
-    np.divide(sums, counts, out=means, where=counts > 0)
-    return means

@@ -50,6 +50,8 @@ class Reading(NamedTuple):
         Of sparse slices.
     hidden : Places, optional
         Entries of sparse slices that are missing, at which nothing is stored.
+    budget : int, optional
+        How many bytes may be used, where the user says so.
     """
 
     slices: Sequence[Any]
@@ -61,6 +63,7 @@ class Reading(NamedTuple):
     weights: Weights = Weights()
     correction: Correction | None = None
     hidden: Places | None = None
+    budget: int | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -111,7 +114,9 @@ def read_in(
     elif is_frame(X) and dims is None:
         X = long_table(X)
     if isinstance(X, Table):
+        X.require_times()
         found = Reading(X.stored_slices(), X.labels, present=X.present, correction=X.correction)
+        found = found._replace(budget=X.budget)
     elif _is_list_of_sparse(X) and dims is None:
         found = Reading(X, Labels())
     else:

@@ -1,31 +1,26 @@
 """A long table, one line for each row, column and time, as slices."""
 
 import copy
+import math
 import operator
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field, fields
-from typing import Any, Literal, Self, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data.cells import Cells, Join, largest, require_dense
 from tparafac2.data.correction import Correction
 from tparafac2.data.interface import FloatArray
-from tparafac2.data.labels import Labels, Mode
-from tparafac2.data.lines import (
-    Cells,
-    Coded,
-    as_frame,
-    first_repeat,
-    read_labels,
-    read_time_column,
-    read_values,
-)
+from tparafac2.data.labels import Labels, Mode, told_largest
+from tparafac2.data.lines import FrameLines, LongLines
 from tparafac2.data.memory import require_memory
+from tparafac2.data.tabulating import Counts, Tabulation
 from tparafac2.data.text import shown
 from tparafac2.data.times import hint_of_dates
 from tparafac2.errors import InvalidValue
-from tparafac2.words import PYTHON, Advice, Argument, Lines, Setting, Words
+from tparafac2.words import PYTHON, Advice, Argument, Setting, Words
 
 Absent: TypeAlias = Literal["zero", "missing", "columns", "rows"]
 Duplicates: TypeAlias = Literal["error", "sum", "mean"]
@@ -43,7 +38,6 @@ class TableOptions(TypedDict, total=False):
 
 
 _SPARSE_BELOW = 0.1
-_MOST_COMBINATIONS = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +65,7 @@ class Table:
     duplicates : "error", "sum" or "mean"
         What to do with several lines for the same row, column and time: refuse them, add them up (one
         missing value makes the sum missing), or take the mean of the values that are not missing. Lines that
-        are counted may always repeat.
+        are counted may always repeat, and so may those of columns that are left out.
     top_columns : int, optional
         Keep this many columns, those with the largest sum of absolute values; of equal ones those that
         appear first. They stay in the order of their labels, and all rows and times are kept.
@@ -132,6 +126,7 @@ class Table:
     _n_lines: int = field(init=False, repr=False)
     _n_repeats: int = field(init=False, repr=False)
     _n_columns: int = field(init=False, repr=False)
+    _memory: int | None = field(init=False, repr=False)
     _sampled: NDArray[np.bool_] | None = field(init=False, repr=False)
     correction: Correction | None = field(init=False, repr=False)
     _prepared: tuple[Any, ...] | None = field(init=False, repr=False)
@@ -140,36 +135,32 @@ class Table:
 
     def __post_init__(self, frame: Any) -> None:
         self._require_options()
-        lines = as_frame(frame, self._asked())
-        rows = read_labels(lines[self.rows], "rows")
-        columns = read_labels(lines[self.columns], "columns")
-        time = read_time_column(lines[self.time])
-        values = np.ones(len(lines)) if self.values is None else read_values(lines[self.values])
-        cells = self._joined(rows, columns, time, values)
-        n_repeats = len(lines) - len(cells.places)
-        sampled = cells.sampled() if self.absent == "rows" else None  # by all columns, also those left out
-        column_labels = columns.labels
-        weighed = self._weighed(lines, rows, cells.shape, cells.places)
-        if self.top_columns is not None and self.top_columns < len(column_labels):
-            kept = cells.largest_columns(self.top_columns, columns.appearance, self.top_by)
-            cells, column_labels = cells.only_columns(kept), column_labels[kept]
-            weighed = weighed.only_columns(kept) if isinstance(weighed, Cells) else weighed
+        lines = frame if isinstance(frame, LongLines) else FrameLines(frame, self._asked())
+        whole = Tabulation.of(lines, self.time)
+        K, I, J = whole.shape
+        if self.absent != "zero":  # before all lines are gone through
+            require_dense((K, I, min(J, self.top_columns or J)), lines.memory)
+        sampled = whole.sampled() if self.absent == "rows" else None  # by all columns, also those left out
+        made = self._made(whole)
+        cells, columns, n_columns = made.cells, made.columns, len(whole.columns.labels)
         names: dict[Mode, str] = {
             "rows": str(self.rows),
             "columns": str(self.columns),
             "time": str(self.time),
         }
         self._keep(
-            labels=Labels(rows.labels, column_labels, time.labels, names),
+            labels=Labels(whole.rows.labels, columns, whole.time.labels, names),
             present=cells.present() if self.absent == "columns" else None,
             _cells=cells,
             _sampled=sampled,
-            _n_lines=len(lines),
-            _n_repeats=n_repeats,
-            _n_columns=len(columns.labels),
+            _n_lines=lines.n_lines,
+            _n_repeats=made.n_repeats,
+            _n_columns=n_columns,
+            _memory=lines.memory,
             correction=None,
             _prepared=None,
-            counts=self._counts_of(weighed, cells),
+            selection="" if len(columns) == n_columns else told_largest(len(columns), n_columns, made.share),
+            counts=self._counts_of(made.weights, cells),
         )
 
     @property
@@ -178,14 +169,19 @@ class Table:
         return self._cells.shape
 
     @property
+    def nbytes(self) -> int:
+        """Memory of the combinations that are held."""
+        return self._cells.nbytes
+
+    @property
     def n_absent(self) -> int:
         """How many combinations of a row, a column and a time the table does not have."""
-        return _product(self.shape) - len(self._cells.places)
+        return math.prod(self.shape) - len(self._cells.values)
 
     @property
     def density(self) -> float:
         """Share of the combinations that the table has."""
-        return len(self._cells.places) / _product(self.shape)
+        return len(self._cells.values) / math.prod(self.shape)
 
     def slices(self) -> list[Any]:
         """Make the K slices (I, J).
@@ -216,16 +212,35 @@ class Table:
             return [self.correction.dense(piece, k) for k, piece in enumerate(self._prepared)]
         if self._prepared is not None:
             return list(self._prepared)
-        if self.absent == "zero" and self.density < _SPARSE_BELOW and not self._cells.has_missing():
-            return self._cells.sparse()
-        stack = self._cells.dense(np.nan if self.absent == "missing" else 0.0, self.present)
+        if self._is_sparse():
+            return [one.copy() for one in self._cells.sparse()]
+        absent = np.nan if self.absent == "missing" else 0.0
+        stack = self._cells.dense(absent, self.present, self._memory)
         if self._sampled is not None:
             stack[~self._sampled] = np.nan
         return list(stack)
 
+    def require_times(self) -> None:
+        """Refuse a table of one time where a model is to be fitted; it may be appended to one."""
+        if self.shape[0] < 2:
+            raise ValueError(
+                f"every line has the same time, {shown(self.labels.coordinate('time', 1)[0])}: at least two "
+                "times are needed."
+            )
+
     def stored_slices(self) -> list[Any]:
-        """The slices to which `correction` has still to be applied; where there is none, as `slices`."""
-        return self.slices() if self._prepared is None else list(self._prepared)
+        """The slices to which `correction` has still to be applied, as they are held: not to be changed."""
+        if self._prepared is not None:
+            return list(self._prepared)
+        return self._cells.sparse() if self._is_sparse() else self.slices()
+
+    def _is_sparse(self) -> bool:
+        return self.absent == "zero" and self.density < _SPARSE_BELOW and not self._cells.has_missing()
+
+    @property
+    def budget(self) -> int | None:
+        """How many bytes a fit may use beside the values that are held here, if that was said."""
+        return None if self._memory is None else max(0, self._memory - self._cells.values.nbytes)
 
     def with_slices(self, slices: Sequence[Any], correction: Correction | None = None) -> Self:
         """Give the same table with other numbers, for example their logarithms.
@@ -258,7 +273,7 @@ class Table:
         return other
 
     def with_selection(self, selection: str) -> Self:
-        """Give the same table with a word on what was kept of a larger one.
+        """Give the same table with a word on what was kept of a larger one, before what was said of columns.
 
         Examples
         --------
@@ -267,7 +282,7 @@ class Table:
         'kept 2 of 9 lines'
         """
         other = copy.copy(self)
-        other._keep(selection=selection)
+        other._keep(selection="; ".join(filter(None, (selection, self.selection))))
         return other
 
     def describe(self, words: Words = PYTHON) -> str:
@@ -284,7 +299,7 @@ class Table:
         if self._n_repeats and self.values is not None:
             how = "added up" if self.duplicates == "sum" else "averaged"
             parts.append(f"lines that repeat the place of an earlier one ({self._n_repeats:,}) were {how}")
-        if n_missing := int(np.count_nonzero(np.isnan(self._cells.values))):
+        if n_missing := self._cells.n_missing:
             parts.append(f"missing values in the table: {n_missing:,}")
         if hint := hint_of_dates(self.labels.coordinate("time", K)):
             parts.append(hint)
@@ -294,7 +309,7 @@ class Table:
         if not self.n_absent:
             return "every combination is in the table"
         found = (
-            f"{self.n_absent:,} of {_product(self.shape):,} combinations are not in the table and were taken"
+            f"{self.n_absent:,} of {math.prod(self.shape):,} combinations are not in the table and were taken"
         )
         if self._sampled is not None:
             n_away = int(np.count_nonzero(~self._sampled))
@@ -322,39 +337,48 @@ class Table:
         asked |= {} if self.values is None else {"values": self.values}
         return asked if self.weights is None else asked | {"weights": self.weights}
 
-    def _weighed(
-        self, lines: Any, rows: Coded, shape: tuple[int, int, int], places: NDArray[np.int64]
-    ) -> FloatArray | Cells | None:
+    def _made(self, whole: Tabulation) -> "_Made":
+        """Fill the cells of the columns that are kept."""
+        names = self.rows, self.columns, self.time
+        how: Join = "mean" if self.duplicates == "mean" else "sum"
+        top = None if self.top_columns is None else min(self.top_columns, len(whole.columns.labels))
+        by_time, table, share, kept = self.top_by == "time", whole, 1.0, None
+        if top is not None and top < len(whole.columns.labels):
+            sizes = whole.sizes(by_time)
+            # Else it is known only when lines for the same place were joined.
+            if self.values is None or self.duplicates == "error" or (sizes.plain and how == "sum"):
+                kept, share = largest(sizes.sums, top, whole.columns.appearance)
+                table = whole.only_columns(kept)
+        counts = table.counted()
+        cells = table.filled(counts.lines, how)
+        n_repeats = int(counts.lines.sum()) - len(cells.values)
+        if n_repeats and self.values is not None and self.duplicates == "error":
+            del cells
+            raise table.first_repeat(names)
+        weights = self._weighed(table, counts, n_repeats)
+        if top is not None and top < len(table.columns.labels):
+            kept, share = largest(cells.column_sizes(by_time), top, whole.columns.appearance)
+            cells = cells.only_columns(kept)
+            weights = weights.only_columns(kept) if isinstance(weights, Cells) else weights
+        columns = whole.columns.labels if kept is None else whole.columns.labels[kept]
+        return _Made(cells, columns, n_repeats, weights, share)
+
+    def _weighed(self, table: Tabulation, counts: Counts, n_repeats: int) -> FloatArray | Cells | None:
         """Weights of the rows, if those of their lines are equal; else those of the cells."""
-        if self.weights is None:
-            return None
-        weights = read_values(lines[self.weights])
-        bad = np.flatnonzero(~(weights >= 0))
-        if len(bad):
-            raise InvalidValue(
-                Lines((int(bad[0]),)),
-                f": the weight in {self.weights!r} is {weights[bad[0]]:g}: it must be a number, and not "
-                "negative.",
-            )
-        least, most = np.full(shape[1], np.inf), np.zeros(shape[1])
-        np.minimum.at(least, rows.codes, weights)
-        np.maximum.at(most, rows.codes, weights)
-        if (least == most).all():
-            return most
-        if len(places) < len(weights):
+        if self.weights is None or (counts.least == counts.most).all():
+            return None if self.weights is None else counts.most
+        if n_repeats:
             raise InvalidValue(
                 Setting("weights", self.weights),
                 " differ within rows, and several lines have the same row, column and time: join these lines "
                 "first, or give all lines of a row one weight.",
             )
-        time, columns = read_time_column(lines[self.time]), read_labels(lines[self.columns], "columns")
-        own = np.ravel_multi_index((time.codes, rows.codes, columns.codes), shape).astype(np.int64)
-        return Cells.join(shape, own, weights, how="sum")
+        return table.filled(counts.lines, "sum", "weights")
 
     def _counts_of(self, weighed: FloatArray | Cells | None, cells: Cells) -> FloatArray | None:
         if not isinstance(weighed, Cells):
             return weighed
-        n_absent = _product(cells.shape) - len(cells.places)
+        n_absent = math.prod(cells.shape) - len(cells.values)
         if self.absent != "missing" and n_absent:
             raise InvalidValue(
                 Setting("weights", self.weights),
@@ -386,28 +410,15 @@ class Table:
             )
         require_top(self.top_columns, self.top_by)
 
-    def _joined(self, rows: Coded, columns: Coded, time: Coded, values: FloatArray) -> Cells:
-        """Give one value to every combination that has lines."""
-        shape = len(time.labels), len(rows.labels), len(columns.labels)
-        _require_usable(shape, time)
-        places = np.ravel_multi_index((time.codes, rows.codes, columns.codes), shape).astype(np.int64)
-        cells = Cells.join(shape, places, values, how="mean" if self.duplicates == "mean" else "sum")
-        must_differ = self.values is not None and self.duplicates == "error"
-        if must_differ and len(cells.places) < len(places):
-            later, earlier = first_repeat(places)
-            what = ", ".join(
-                f"{name} {shown(read.labels[read.codes[later]])}"
-                for name, read in ((self.rows, rows), (self.columns, columns), (self.time, time))
-            )
-            raise InvalidValue(
-                Lines((later, earlier)),
-                f" ({what}): remove one of them, or say ",
-                Setting("duplicates", "sum"),
-                " or ",
-                Setting("duplicates", "mean"),
-                ".",
-            )
-        return cells
+
+class _Made(NamedTuple):
+    """Cells of the columns that are kept, the labels of these, and what is to be told of it."""
+
+    cells: Cells
+    columns: NDArray[Any]
+    n_repeats: int
+    weights: FloatArray | Cells | None
+    share: float
 
 
 TABLE_DEFAULTS: Mapping[str, Any] = {
@@ -437,26 +448,8 @@ def require_top(top_columns: Any, top_by: Any) -> None:
         )
 
 
-def _product(shape: tuple[int, int, int]) -> int:
-    K, I, J = shape
-    return K * I * J
-
-
 def _is_count(value: object) -> bool:
     try:
         return not isinstance(value, bool) and operator.index(value) >= 1  # type: ignore[arg-type]
     except TypeError:
         return False
-
-
-def _require_usable(shape: tuple[int, int, int], time: Coded) -> None:
-    K, I, J = shape
-    if K < 2:
-        raise ValueError(
-            f"every line has the same time, {shown(time.labels[0])}: at least two times are needed."
-        )
-    if _product(shape) > _MOST_COMBINATIONS:
-        raise ValueError(
-            f"{K:,} times x {I:,} rows x {J:,} columns are too many combinations: "
-            "round the times, for example to days, or group rows or columns."
-        )

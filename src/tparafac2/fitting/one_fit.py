@@ -133,7 +133,7 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     require_scale_fixed(terms)
     given = _given_starts(plan, intake)
     stages = path if given is None else path[-1:]
-    _require_memory(_problem(data, stages[0], plan.rank, settings), terms, plan)
+    _require_memory(_problem(data, stages[0], plan.rank, settings), terms, plan, intake.budget)
     with watched(data, plan) as progress:
         compressed = _compress(data, terms, plan)
         problem = _problem(compressed.data, terms, plan.rank, settings)
@@ -151,7 +151,9 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
         if small is None:
             runs = _search(problems, starts, settings, plan, progress)
         else:
-            runs = _search(problems, starts, on_sketch(settings), plan, progress)
+            # What is small enough for this machine is small enough for every worker.
+            client = getattr(data, "client", None)
+            runs = _search(problems, starts, on_sketch(settings), plan, progress, client)
             whole = len(runs) == len(starts)  # else the user has interrupted, and asks for the best so far
             runs = on_data(runs, small, problem, settings)
             runs = polish(problem, runs, settings, count_jobs(plan.n_jobs), progress) if whole else runs
@@ -174,10 +176,15 @@ def watched(data: SliceData, plan: FitPlan) -> Iterator[Progress]:
 
 
 def _search(
-    problems: Sequence[Problem], starts: Starts, settings: Settings, plan: FitPlan, progress: Progress
+    problems: Sequence[Problem],
+    starts: Starts,
+    settings: Settings,
+    plan: FitPlan,
+    progress: Progress,
+    client: Any = None,
 ) -> list[Run]:
     """All starts, and from the best of them along the path."""
-    runs = run_starts(problems[0], starts, settings, count_jobs(plan.n_jobs), progress)
+    runs = run_starts(problems[0], starts, settings, count_jobs(plan.n_jobs), progress, client=client)
     return runs if len(problems) == 1 else follow(problems[1:], runs, settings, plan, progress)
 
 
@@ -227,7 +234,7 @@ def _tied(terms: Terms, data: SliceData, settings: Settings) -> Terms:
     return replace(terms, tie=FIRMLY) if smooth else terms
 
 
-def _require_memory(problem: Problem, terms: Terms, plan: FitPlan) -> None:
+def _require_memory(problem: Problem, terms: Terms, plan: FitPlan, budget: int | None) -> None:
     data = problem.data
     smaller = compressed_shape(data, plan.rank, **_compressible(terms)) if plan.compress else data.shape
     require_memory(
@@ -242,7 +249,7 @@ def _require_memory(problem: Problem, terms: Terms, plan: FitPlan) -> None:
             Argument("rank"),
             ") need less, too.",
         ),
-        getattr(data, "budget", None),
+        budget,
     )
 
 

@@ -15,19 +15,20 @@ from tparafac2.data import shown
 from tparafac2.data.labels import SELECTION
 from tparafac2.data.times import times_of_one_kind
 from tparafac2.io.arrays import OBJECTS, arrays_in, holds_model, open_netcdf
-from tparafac2.io.endings import require_file
+from tparafac2.io.endings import ARRAY_ENDINGS, FOLDER_ENDINGS, require_file
 from tparafac2.io.longtables import (
     MISSING_VALUES,
     as_numbers,
-    parquet_columns,
-    parquet_frame,
     plain_labels,
     text_columns,
     told_of,
 )
+from tparafac2.io.parquet import parquet_columns, parquet_frame
 from tparafac2.io.reading import read
 from tparafac2.io.selecting import Selection
+from tparafac2.io.stored import zarr_arrays, zarr_names
 from tparafac2.io.textfiles import text_layout
+from tparafac2.large import Stored
 
 _EXAMPLES = 3
 
@@ -40,7 +41,7 @@ def describe(
     Parameters
     ----------
     path : path
-        A file, or a folder with a model.nc.
+        A file, or a folder with a model.nc, or one of Parquet files whose name ends in .parquet.
     select : Selection, optional
         Of data: what is kept of them.
     **names
@@ -69,14 +70,14 @@ def describe(
      'n': "numbers as values, text as labels, 2 different, for example '1.5', 'NA', 1 missing"}
     """
     source = Path(path)
-    if source.is_dir():
+    if source.is_dir() and source.suffix.lower() not in FOLDER_ENDINGS:
         if not (source / "model.nc").exists():
             raise IsADirectoryError(f"{str(source)!r} is a folder without a model.nc: give a file.")
         source = source / "model.nc"
     ending = require_file(source)
     select, names = select or Selection(), {name: one for name, one in names.items() if one is not None}
-    if ending in (".nc", ".npy", ".npz"):
-        plain = _netcdf if ending == ".nc" else _numpy
+    if ending in ARRAY_ENDINGS:
+        plain = {".nc": _netcdf, ".zarr": _zarr}.get(ending, _numpy)
         found = _selected(source, select, names) if select or names else plain(source)
     else:
         found = (_parquet if ending == ".parquet" else _text)(source, select, names)
@@ -84,7 +85,10 @@ def describe(
 
 
 def _selected(source: Path, select: Selection, names: dict[str, Any]) -> dict[str, Any]:
-    array: Any = read(source, select=select, **names)
+    found: Any = read(source, select=select, **names)
+    array = found.X if isinstance(found, Stored) else found
+    if not hasattr(array, "sizes"):  # a store without names, larger than memory
+        return {"kind": "array", "contents": {source.stem: f"{array.dtype}, shape {array.shape}"}}
     said = f"{array.dtype}, {_sizes(array.sizes.items())}"
     contents = {str(array.name or "array"): said}
     contents |= {str(dim): _column(array[dim].to_series()) for dim in array.dims if dim in array.coords}
@@ -121,6 +125,15 @@ def _numpy(source: Path) -> dict[str, Any]:
         for name, array in arrays_in(source, mmap=True)
     }
     return {"kind": "NumPy arrays", "contents": contents}
+
+
+def _zarr(source: Path) -> dict[str, Any]:
+    contents = {}
+    for name, array in zarr_arrays(source).items():
+        dims = zarr_names(array)
+        size = _sizes(zip(dims, array.shape)) if dims else f"shape {array.shape}"
+        contents[name] = f"{array.dtype}, {size}, in chunks of {array.chunks}"
+    return {"kind": "Zarr store", "contents": contents}
 
 
 def _text(source: Path, select: Selection, names: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 ARRAY_ENDINGS = (".nc", ".npy", ".npz", ".zarr")
+FOLDER_ENDINGS = (".parquet", ".zarr")  # of what may be a folder
 ENDINGS = (*TEXT_ENDINGS, *(f"{ending}.gz" for ending in TEXT_ENDINGS), ".parquet", *ARRAY_ENDINGS)
 
 # That of UTF-32 in small-endian order begins with one of UTF-16: it must come first.
@@ -70,6 +71,10 @@ def require_file(path: Path) -> str:
         raise FileNotFoundError(f"there is no file {str(path)!r}: check the path.")
     if path.is_dir() and path.suffix.lower() == ".zarr":
         return _require_zarr(path)
+    if path.is_dir() and path.suffix.lower() == ".parquet":
+        for part in parts_of(path):
+            require_file(part)
+        return ".parquet"
     if path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file in it.")
     if not path.is_file():  # reading a pipe could wait for ever, and it can be read once only
@@ -88,6 +93,30 @@ def require_file(path: Path) -> str:
             "Give it the ending that it should have, or save it anew."
         )
     return ending
+
+
+def parts_of(path: Path) -> list[Path]:
+    """Files of a table in Parquet: one, or all those of a folder, by name.
+
+    Examples
+    --------
+    >>> [str(part) for part in parts_of(Path("votes.parquet"))]
+    ['votes.parquet']
+    """
+    if not path.is_dir():
+        return [path]
+    # Those that others write beside them begin so.
+    there = sorted(one for one in path.iterdir() if not one.name.startswith(("_", ".")))
+    parts = [one for one in there if one.suffix.lower() == ".parquet" and one.is_file()]
+    folders = [one.name for one in there if one.is_dir()]
+    if folders:
+        raise ValueError(
+            f"{path.name!r} has the folder {folders[0]!r} in it: put all part files into one, with what the "
+            "names of folders say in a column."
+        )
+    if not parts:
+        raise ValueError(f"{path.name!r} is a folder without any file that ends in .parquet.")
+    return parts
 
 
 def _require_zarr(path: Path) -> str:
@@ -142,7 +171,7 @@ def blamed_on(path: Path) -> Iterator[None]:
     except (ImportError, MemoryError, PermissionError):
         raise  # the file is not to blame
     except Exception as error:  # they have many names for it
-        raise ValueError(damaged(path, error)) from None
+        raise BadFile(damaged(path, error)) from None
 
 
 def _is_text(head: bytes) -> bool:

@@ -1,9 +1,8 @@
 """Long tables in files: one line for each row, column and time."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
@@ -12,9 +11,11 @@ from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Table, listed, shown
 from tparafac2.data.lines import as_frame
+from tparafac2.data.memory import require_memory
 from tparafac2.data.table import TableOptions
 from tparafac2.errors import InvalidValue, Told
-from tparafac2.io.endings import BadFile, blamed_on
+from tparafac2.io.endings import BadFile
+from tparafac2.io.parquet import ParquetLines, ParquetTable, parquet_columns, parquet_frame
 from tparafac2.io.selecting import Selection
 from tparafac2.io.textfiles import (
     MISSING_TEXTS,
@@ -32,11 +33,16 @@ Columns: TypeAlias = Mapping[str, str]
 """Names of columns, by what they are for: rows, columns, time, values, weights."""
 
 MISSING_VALUES = list(MISSING_TEXTS)
+_BYTES_FOR_ONE = 8  # of memory for each of a text file, at the peak
 _TRUTHS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 
 
-def read_text_table(path: Path, asked: Columns, options: TableOptions, select: Selection) -> Table:
+def read_text_table(
+    path: Path, asked: Columns, options: TableOptions, select: Selection, memory: int | None = None
+) -> Table:
     """Read a CSV file or its like, in which labels are text unless all of them are plain numbers.
+
+    It is read at once, and refused where that takes more than the machine has, or than `memory`.
 
     Examples
     --------
@@ -49,6 +55,12 @@ def read_text_table(path: Path, asked: Columns, options: TableOptions, select: S
     >>> labels.rows.tolist(), labels.columns.tolist()
     (['007', '042'], [1, 2])
     """
+    require_memory(
+        _BYTES_FOR_ONE * path.stat().st_size,
+        f"{path.name!r} is text, which is read at once, and",
+        "Write it as Parquet, which is read in pieces and has no such limit.",
+        memory,
+    )
     compared = [condition.name for condition in select.conditions]
     layout = text_layout(path, [*asked.values(), *compared])
     with told_of(path, layout):
@@ -58,28 +70,30 @@ def read_text_table(path: Path, asked: Columns, options: TableOptions, select: S
     return _tabulated(path, layout, frame, asked, options, select)
 
 
-def read_parquet_table(path: Path, asked: Columns, options: TableOptions, select: Selection) -> Table:
-    """Read a Parquet file; labels are of the type that they have there."""
-    with told_of(path, None):
-        names = parquet_columns(path)
-        _require_columns(names, asked)
-        compared = select.require_columns(names, asked)
-    frame = parquet_frame(path, dict.fromkeys([*asked.values(), *compared]))
-    return _tabulated(path, None, frame, asked, options, select)
+def read_parquet_table(
+    path: Path, asked: Columns, options: TableOptions, select: Selection, memory: int | None = None
+) -> Table:
+    """Read a Parquet file, or all of a folder, in pieces; labels are of the type that they have there.
 
-
-def parquet_columns(path: Path) -> list[str]:
-    """Names of the columns of a Parquet file."""
-    parquet = _parquet_reader(path)
-    with blamed_on(path):
-        return list(parquet.read_schema(path).names)
-
-
-def parquet_frame(path: Path, names: Iterable[str]) -> Any:
-    """Columns of a Parquet file; what was the index of a DataFrame is a column like the others."""
-    parquet = _parquet_reader(path)
-    with blamed_on(path):
-        return parquet.read_table(path, columns=list(names)).to_pandas(ignore_metadata=True)
+    Parameters
+    ----------
+    path : Path
+    asked : mapping
+        Names of columns, by what they are for.
+    options : TableOptions
+    select : Selection
+    memory : int, optional
+        Most bytes that may be used, by a fit, too.
+    """
+    source = ParquetTable(path)
+    with told_of(path, source.place):
+        _require_columns(source.names, asked)
+        compared = select.require_columns(source.names, asked)
+        source.require_same([*asked.values(), *compared])
+        if not source.n_lines:
+            raise ValueError("the table has no lines: there is nothing to decompose.")
+        lines = ParquetLines(source, asked, select, memory)
+        return _table(lines, asked, options).with_selection(lines.account)
 
 
 def text_columns(path: Path, layout: TextLayout, places: Collection[int], values: int | None = None) -> Any:
@@ -238,7 +252,7 @@ def _as_before_writing(labels: Any) -> Any:
 
 def _tabulated(
     path: Path,
-    layout: TextLayout | None,
+    layout: TextLayout,
     frame: Any,
     asked: Columns,
     options: TableOptions,
@@ -254,31 +268,24 @@ def _tabulated(
         sizes |= {mode: (frame[asked[mode]].nunique(), before[asked[mode]].nunique()) for mode in MODES}
         account = select.account(sizes)
     with told_of(path, layout, kept):
-        table = Table(
-            frame,
-            rows=asked["rows"],
-            columns=asked["columns"],
-            time=asked["time"],
-            values=asked.get("values"),
-            **options,
-        )
-    return table.with_selection(account)
+        return _table(frame, asked, options).with_selection(account)
+
+
+def _table(lines: Any, asked: Columns, options: TableOptions) -> Table:
+    return Table(
+        lines,
+        rows=asked["rows"],
+        columns=asked["columns"],
+        time=asked["time"],
+        values=asked.get("values"),
+        **options,
+    )
 
 
 def _require_columns(names: Any, asked: Columns) -> None:
     import pandas as pd
 
     as_frame(pd.DataFrame([[0] * len(names)], columns=list(names)), asked)
-
-
-def _parquet_reader(path: Path) -> Any:
-    try:
-        return import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            f"to read {path.name!r} pyarrow is needed: install it with 'pip install pyarrow', "
-            "or save the table as CSV."
-        ) from error
 
 
 def _parsed(path: Path, layout: TextLayout, asked: Columns, compared: Iterable[str]) -> Any:
@@ -360,17 +367,21 @@ def plain_labels(column: Any) -> Any:
 
 
 @contextmanager
-def told_of(path: Path, layout: TextLayout | None, kept: NDArray[np.intp] | None = None) -> Iterator[None]:
+def told_of(
+    path: Path, layout: TextLayout | Callable[[int], str] | None, kept: NDArray[np.intp] | None = None
+) -> Iterator[None]:
     """Sentences of what is wrong with a table name the file, and lines as an editor counts them.
 
-    Files that have no lines (`layout` is None) have rows, from 1. If some lines only were kept, `kept` says
-    where they stood.
+    Files that have no lines have rows, from 1, or places as `layout` writes them. If some lines only were
+    kept, `kept` says where they stood.
     """
-    apart = f" (columns separated by {layout.separator})" if layout else ""
+    apart = f" (columns separated by {layout.separator})" if isinstance(layout, TextLayout) else ""
 
     def place(position: int) -> str:
         found = position if kept is None else int(kept[position])
-        return f"row {found + 1}" if layout is None else f"line {line_of(path, layout, found)}"
+        if isinstance(layout, TextLayout):
+            return f"line {line_of(path, layout, found)}"
+        return f"row {found + 1}" if layout is None else layout(found)
 
     try:
         yield

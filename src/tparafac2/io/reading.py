@@ -12,12 +12,13 @@ from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
 from tparafac2.errors import InvalidValue
 from tparafac2.io.arrays import read_netcdf, read_numpy
 from tparafac2.io.endings import ARRAY_ENDINGS, require_file
-from tparafac2.io.longtables import Columns, parquet_columns, read_parquet_table, read_text_table
+from tparafac2.io.longtables import Columns, read_parquet_table, read_text_table, told_of
+from tparafac2.io.parquet import parquet_columns
 from tparafac2.io.selecting import Selection, in_turn, top_columns
 from tparafac2.io.stored import KEPT_ENDINGS, Asked, load_zarr, read_kept
 from tparafac2.io.textfiles import SHOWN_COLUMNS, text_layout
-from tparafac2.large import Stored
-from tparafac2.words import Part, Setting
+from tparafac2.large import Stored, read_memory
+from tparafac2.words import Argument, Part, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,6 +33,7 @@ class ReadOptions(TableOptions, total=False):
     memory: str | int | None
     client: Any
     hours: float | None
+    one_time: bool
 
 
 def read(
@@ -50,10 +52,10 @@ def read(
     Parameters
     ----------
     path : path
-        A long table: .csv, .tsv or .txt (also packed, .csv.gz), or .parquet, for which pyarrow is needed. Or
-        an array: .nc (netCDF), .npz or .npy (NumPy), or .zarr, for which zarr is needed. Columns of a text
-        file may be separated by commas, semicolons, tabs or ``|``, whatever its ending; its first line has
-        their names.
+        A long table: .csv, .tsv or .txt (also packed, .csv.gz), or .parquet, a file or a folder of part
+        files, for which pyarrow is needed: it is read in pieces, and may be of any length. Or an array: .nc
+        (netCDF), .npz or .npy (NumPy), or .zarr, for which zarr is needed. Columns of a text file may be
+        separated by commas, semicolons, tabs or ``|``, whatever its ending; its first line has their names.
     rows, columns, time : str
         Of a long table: names of the columns that say which row, column and time a line belongs to. Of a
         netCDF file: names of the dimensions, where they are not plain. Of an .npz file: names of the arrays
@@ -68,10 +70,12 @@ def read(
         What is kept: times, lines or labels that fulfil conditions, columns that are not left out.
     **options
         `top_columns` and `top_by`, as in `Table`; for long tables also `absent`, `duplicates` and `weights`.
-        For arrays `memory`, the most that a fit may use, such as "8GB" (half of the machine's unless given):
-        what takes more than a quarter of it stays where it is, and is read in blocks of rows when it is
-        fitted. `client`, a distributed.Client of a Dask cluster, whose workers read the rows and keep them.
-        And `hours`: what would take longer is refused after the first pass over the data.
+        `memory`, the most that reading and a fit may use, such as "8GB": long tables that need more are
+        refused before the work; of arrays (where it is half of the machine's unless given) what takes more
+        than a quarter of it stays where it is, and is read in blocks of rows when it is fitted. For arrays
+        also `client`, a distributed.Client of a Dask cluster, whose workers read the rows and keep them.
+        And `hours`: what would take longer is refused after the first pass over the data. `one_time` takes
+        a long table of one time, too, to be appended to a model.
 
     Returns
     -------
@@ -98,24 +102,36 @@ def read(
     >>> table.shape, table.labels.rows.tolist()
     ((2, 2, 2), ['Ann', 'Bo'])
     """
-    known = (*TABLE_DEFAULTS, *_OF_ARRAYS)
+    known = (*TABLE_DEFAULTS, *_OF_ARRAYS, "one_time")
     unknown = [name for name in options if name not in known]
     if unknown:
         raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(known)}.")
     memory, client = options.pop("memory", None), options.pop("client", None)
-    hours = options.pop("hours", None)
+    hours, one_time = options.pop("hours", None), options.pop("one_time", False)
     select = select or Selection()
     require_top(options.get("top_columns"), options.get("top_by", "total"))
     source = Path(path)
     ending = require_file(source)
     asked = {"rows": rows, "columns": columns, "time": time, "values": values}
     if ending not in ARRAY_ENDINGS:
-        for name, value in zip(_OF_ARRAYS, (memory, client, hours)):
+        for name, value in (("hours", hours), ("axes", axes)):
             _refuse(name, value, None, f"{source.name!r} is a long table: leave it out.")
-        _refuse("axes", axes, None, f"{source.name!r} is a long table: leave it out.")
-        is_parquet = ending == ".parquet"
+        if client is not None:
+            raise InvalidValue(
+                Argument("client"),
+                f" cannot be used here: {source.name!r} is a long table, which is read and fitted where you "
+                "are; a cluster shares the fits by which the data choose rank and smoothness.",
+                received=client,
+            )
+        is_parquet, budget = ending == ".parquet", None if memory is None else read_memory(memory)
         complete = _complete(source, asked | {"weights": options.get("weights")}, is_parquet)
-        return (read_parquet_table if is_parquet else read_text_table)(source, complete, options, select)
+        table = (read_parquet_table if is_parquet else read_text_table)(
+            source, complete, options, select, budget
+        )
+        if not one_time:
+            with told_of(source, None):
+                table.require_times()
+        return table
     for name in _OF_TABLES:
         default = TABLE_DEFAULTS[name]
         _refuse(name, options.get(name, default), default, f"{source.name!r} is no long table: leave it out.")

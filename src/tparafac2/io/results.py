@@ -258,7 +258,7 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
 
     result = as_result(model)
     A, B, C = result.normalised()
-    names = {mode: name + "_" * (name in _OURS) for mode, name in result.labels.names.items()}
+    names = _names(result)
     rows = result.labels.coordinate("rows", len(A))
     times = result.labels.coordinate("time", len(C))
     columns = result.labels.columns
@@ -270,7 +270,7 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         patterns.append(_lines(labels, "weight", pattern, _ends(result, "patterns", k)))
     strengths = _lines({names["time"]: times}, "strength", C, _ends(result, "strengths"))
     return {
-        "loadings": _lines({names["rows"]: rows}, "loading", A, _ends(result, "loadings")),
+        "loadings": loading_lines(result, rows, A, _ends(result, "loadings")),
         "patterns": pd.concat(patterns, ignore_index=True),
         "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
         "starts": result.starts_table(),
@@ -308,6 +308,16 @@ def _change_tables(result: Result) -> dict[str, pd.DataFrame]:
     if bands.asked:
         found["contrasts"] = bands.contrast_table(columns, times)
     return found
+
+
+def loading_lines(result: Result, rows: Any, A: Any, more: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Loadings as a long table: one line for each row and component."""
+    return _lines({_names(result)["rows"]: rows}, "loading", A, more)
+
+
+def _names(result: Result) -> dict[str, str]:
+    """What the columns of labels are called, so that none has the name of another."""
+    return {mode: name + "_" * (name in _OURS) for mode, name in result.labels.names.items()}
 
 
 def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:

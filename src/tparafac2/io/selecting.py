@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import listed, shown
-from tparafac2.data.labels import AXES, MODES, SELECTION, Mode, dated_dims, resolve_dims
+from tparafac2.data.cells import largest
+from tparafac2.data.labels import AXES, MODES, SELECTION, Mode, dated_dims, resolve_dims, told_largest
 from tparafac2.data.times import span_of, times_of_one_kind
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.io.textfiles import MISSING_TEXTS, SHOWN_COLUMNS
@@ -46,7 +47,7 @@ class Condition(NamedTuple):
 
     def of(self, labels: NDArray[Any]) -> Mask:
         """Tell of different labels which fulfil it; missing ones never do."""
-        there = np.array([not _is_missing(label) for label in labels], dtype=bool)
+        there = _there(labels)
         holds = np.zeros(len(labels), dtype=bool)
         if self.operator in _ORDERS:
             first, last = self._span(ordered := self._ordered(labels[there]), self.values[0])
@@ -86,6 +87,27 @@ class Condition(NamedTuple):
             raise InvalidValue(self.said, f": {self.name!r} holds {error}") from None
 
 
+class Rule(NamedTuple):
+    """What the entries of one column of a long table have to fulfil.
+
+    Attributes
+    ----------
+    name : str
+        Of the column.
+    holds : callable
+        Tells it of all different entries.
+    by_order : bool
+        Whether it can be told of each number, or date, without the others.
+    missing : bool
+        Whether what is missing fulfils it.
+    """
+
+    name: str
+    holds: Callable[[NDArray[Any]], Mask]
+    by_order: bool
+    missing: bool = False
+
+
 def read_condition(text: str) -> Condition:
     """Read one comparison: a name, one of ``= != < <= > >=``, and a value.
 
@@ -119,6 +141,12 @@ def _places(kept: Mask) -> slice | NDArray[np.intp]:
     places = np.flatnonzero(kept)
     whole = len(places) > 0 and len(places) == places[-1] - places[0] + 1
     return slice(int(places[0]), int(places[-1]) + 1) if whole else places
+
+
+def _there(labels: NDArray[Any]) -> Mask:
+    if labels.dtype.kind in "iufM":
+        return np.asarray(labels == labels)  # NaN and NaT are no equals of themselves
+    return np.array([not _is_missing(label) for label in labels], dtype=bool)
 
 
 def _is_missing(label: Any) -> bool:
@@ -241,20 +269,29 @@ class Selection:
                 raise InvalidValue(Setting(mode), f" must say which column has the {_MANY.get(mode, mode)}.")
         return [condition.name for condition in self.conditions]
 
+    def rules(self, asked: Mapping[str, str]) -> list[Rule]:
+        """What lines of a long table are kept by; `asked` has names of columns by what they are for."""
+        conditions = [*self.conditions, *self._bounding(asked.get("time", "time"))]
+        rules = [Rule(one.name, one.of, one.operator in _ORDERS) for one in conditions]
+        if len(self._left_out()):
+            rules.append(Rule(asked["columns"], self._stays, False, True))
+        return rules
+
     def lines(self, frame: Any, asked: Mapping[str, str]) -> Mask:
-        """Tell which lines of a long table are kept; `asked` has names of columns by what they are for."""
+        """Tell which lines of a long table are kept."""
         import pandas as pd
 
         kept = np.ones(len(frame), dtype=bool)
-        for condition in [*self.conditions, *self._bounding(asked.get("time", "time"))]:
-            codes, labels = pd.factorize(frame[condition.name])
-            kept &= np.append(condition.of(np.asarray(labels)), False)[codes]
-        if len(self._left_out()):
-            codes, labels = pd.factorize(frame[asked["columns"]])
-            kept &= np.append(self._stays(np.asarray(labels)), True)[codes]
-        if not kept.any():
-            raise ValueError(f"nothing is left {self.describe()}: keep more.")
+        for rule in self.rules(asked):
+            codes, labels = pd.factorize(frame[rule.name])
+            kept &= np.append(rule.holds(np.asarray(labels)), rule.missing)[codes]
+        self.require_some(bool(kept.any()))
         return kept
+
+    def require_some(self, some: bool) -> None:
+        """Refuse to keep nothing."""
+        if not some:
+            raise ValueError(f"nothing is left {self.describe()}: keep more.")
 
     def of_array(self, file: str, array: xr.DataArray) -> xr.DataArray:
         """Keep what is asked for of an array, which then says so in an attribute."""
@@ -340,10 +377,9 @@ def top_columns(array: xr.DataArray, count: int, by: str) -> xr.DataArray:
     if count >= J:
         return array
     per_time = np.nansum(np.abs(array.values), axis=AXES["rows"])
-    sizes = per_time.sum(axis=0) if by == "total" else per_time.max(axis=0)
-    kept = np.sort(np.argsort(-sizes, kind="stable")[:count])
-    before = array.attrs.get(SELECTION)
-    told = f"kept the {count:,} largest of {J:,} columns"
+    sizes = per_time.sum(axis=0)[None] if by == "total" else per_time
+    kept, share = largest(sizes, count, np.arange(J))
+    before, told = array.attrs.get(SELECTION), told_largest(count, J, share)
     chosen = array.isel({dims["columns"]: kept})
     return chosen.assign_attrs({SELECTION: f"{before}; {told}" if before else told})
 

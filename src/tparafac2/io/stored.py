@@ -25,7 +25,7 @@ from tparafac2.io.arrays import (
 )
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.selecting import Selection, in_turn
-from tparafac2.large import Stored, read_memory
+from tparafac2.large import Stored, read_memory, require_hours
 from tparafac2.words import Setting
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def read_kept(path: Path, asked: Asked) -> Stored | None:
     asked : Asked
     """
     budget = read_memory(asked.memory)
+    require_hours(asked.hours)
     # Half of the machine's memory is what may be used unless something else is said.
     share = _SMALL if asked.memory is not None else 2 * _SMALL
     opened = open_array(path, asked)
@@ -150,10 +151,9 @@ def _open_zarr(path: Path, asked: Asked) -> Opened:
     """An array of a Zarr store: by the names of its dimensions, or, where it has none, by axes."""
     import xarray as xr
 
-    with blamed_on(path):
-        found = _zarr().open(path, mode="r")
-        arrays = {path.stem: found} if hasattr(found, "shape") else {str(k): one for k, one in found.arrays()}
-    if not hasattr(found, "shape") and all(map(_has_names, arrays.values())):
+    arrays = zarr_arrays(path)
+    several = any(one.path for one in arrays.values())
+    if several and all(zarr_names(one) or not one.ndim for one in arrays.values()):
         with blamed_on(path):
             dataset = xr.open_zarr(path, chunks=None, consolidated=False)
         return Opened(array_of(path, dataset, asked.values))
@@ -171,9 +171,20 @@ def _open_zarr(path: Path, asked: Asked) -> Opened:
     return Opened(chosen, tuple(array_order(path, asked.axes, chosen.shape)))
 
 
-def _has_names(array: Any) -> bool:
-    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
-    return bool(names) and None not in names
+def zarr_arrays(path: Path) -> dict[str, Any]:
+    """The arrays of a Zarr store by name; one that is the store itself is called as this is."""
+    with blamed_on(path):
+        found = _zarr().open(path, mode="r")
+        if hasattr(found, "shape"):
+            return {path.stem: found}
+        arrays = {str(name): one for name, one in found.arrays()}
+        return {name: arrays[name] for name in sorted(arrays)}  # Zarr gives them in any order
+
+
+def zarr_names(array: Any) -> tuple[str, ...]:
+    """Names of the dimensions; none unless all have one."""
+    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS") or ()
+    return () if None in names else tuple(names)
 
 
 def _zarr() -> Any:

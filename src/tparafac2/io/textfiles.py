@@ -201,7 +201,7 @@ def unguarded(text: str) -> str:
     return text[1:] if _GUARDED.match(text) else text
 
 
-def write_csv(table: pd.DataFrame, path: Path) -> None:
+def write_csv(table: pd.DataFrame, path: Path | TextIO) -> None:
     """Write a table without its index, safe to open in a spreadsheet, and the same when `read` again."""
     safe = table.rename(columns=guarded)
     texts = set(map(str, table.columns))

@@ -28,15 +28,12 @@ class BlockedData:
         What is made of every block.
     negative_share : float
         Share of the sum of squares that is of negative entries.
-    budget : int, optional
-        Bytes of memory that a fit may use.
     """
 
     blocks: Blocks
     shape: tuple[int, int, int]
     recipe: Recipe
     negative_share: float = 0.0
-    budget: int | None = None
 
     widths: ClassVar[None] = None
     norm_squared: ClassVar[float] = 1.0
@@ -55,6 +52,11 @@ class BlockedData:
     def reads(self) -> Reads:
         """What was read so far."""
         return self.blocks.reads
+
+    @property
+    def client(self) -> Any:
+        """Of the cluster whose workers have the blocks; None if they are read here."""
+        return getattr(self.blocks, "client", None)
 
     @property
     def nbytes(self) -> int:

@@ -247,3 +247,10 @@ def row_equations(
 def some_rows(block: Any, shared: None, which: NDArray[np.intp]) -> tuple[FloatArray, tuple[()]]:
     """Values of some of the rows."""
     return np.array(block.values[which]), ()
+
+
+def some_stored_rows(
+    stored: NDArray[Any], shared: None, which: NDArray[np.intp]
+) -> tuple[NDArray[Any], tuple[()]]:
+    """Some of the rows, as they are stored."""
+    return np.array(stored[:, which]), ()

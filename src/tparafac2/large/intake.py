@@ -71,11 +71,11 @@ def take_stored(
     blocks = raw.remade(recipe)
     shape = (len(order), I, J)
     data = (
-        BlockedData(blocks, shape, recipe, seen.negative_share, stored.budget)
+        BlockedData(blocks, shape, recipe, seen.negative_share)
         if cover is None
-        else BlockedObservedData(blocks, shape, recipe, seen.negative_share, stored.budget, cover)
+        else BlockedObservedData(blocks, shape, recipe, seen.negative_share, cover)
     )
-    return Intake(data, stored.labels, clock, order, seen.coverage)
+    return Intake(data, stored.labels, clock, order, seen.coverage, budget=stored.budget)
 
 
 def _require_time(stored: Stored, reads: Reads) -> None:

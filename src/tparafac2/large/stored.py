@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tparafac2.clusters import count_threads, current_client
 from tparafac2.data import Labels
 from tparafac2.data.checks import require_numbers, require_stack
-from tparafac2.data.labels import ORDER, dated_dims, labels_of, resolve_dims
-from tparafac2.data.memory import in_bytes, physical_memory
+from tparafac2.data.labels import ORDER, dated_dims, labels_of, named_array, resolve_dims
+from tparafac2.data.memory import in_bytes, physical_memory, require_memory
 from tparafac2.errors import InvalidValue, TooLarge
-from tparafac2.large.blocks import Blocks, OnDisk
+from tparafac2.large.blocks import Blocks, OnDisk, some_stored_rows
 from tparafac2.large.cluster import OnWorkers
 from tparafac2.large.sources import Indexed, Lazy, Source, innermost, mapped_file
 from tparafac2.words import Argument
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _LARGEST_BLOCK = 2**27  # bytes in float64: beyond, nothing is gained
 _OF_MEMORY = 16  # a block has this part of the memory at most: there are three at a time, and patterns
@@ -119,6 +124,30 @@ class Stored:
             return OnDisk(self.source, self.edges())
         return OnWorkers.of(self.client, self.source, self.edges())
 
+    def sample(self, n_rows: int = 500, random_state: Any = 0) -> xr.DataArray:
+        """Some rows, drawn at random and held in memory, for `choose`; it takes one pass over the data.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many; all, if there are fewer.
+        random_state : int or numpy.random.Generator
+
+        Returns
+        -------
+        xarray.DataArray
+            In the order in which they are stored.
+        """
+        _require_count(n_rows)
+        K, I, J = self.shape
+        count = int(min(n_rows, I))
+        require_memory(8 * K * count * J, f"A sample of {count:,} rows", allowed=self.budget)
+        chosen = np.sort(np.random.default_rng(random_state).choice(I, count, replace=False))
+        own = [chosen[(chosen >= edge.start) & (chosen < edge.stop)] - edge.start for edge in self.edges()]
+        parts, _ = self.blocks().run(some_stored_rows, None, own)
+        labels = replace(self.labels, rows=self.labels.coordinate("rows", I)[chosen])
+        return named_array(np.concatenate(parts, axis=1), labels, "X")
+
     def edges(self) -> tuple[slice, ...]:
         """Blocks of rows that are read at once, of whole chunks where there are any."""
         K, I, J = self.shape
@@ -183,6 +212,13 @@ def read_memory(asked: str | int | None) -> int:
             received=asked,
         )
     return int(size)
+
+
+def _require_count(n_rows: object) -> None:
+    if isinstance(n_rows, bool) or not isinstance(n_rows, Integral) or int(n_rows) < 1:
+        raise InvalidValue(
+            Argument("n_rows"), f" must be a whole number of at least 1; got {n_rows!r}.", received=n_rows
+        )
 
 
 def require_hours(hours: object) -> None:
@@ -279,8 +315,9 @@ def _files(X: Any) -> tuple[str, ...]:
 
 
 def _name(X: Any) -> str:
-    files = _files(X)
-    return str(getattr(X, "name", None) or (files[0] if files else "X")).strip("/") or "X"
+    files, store = _files(X), getattr(getattr(X, "store", None), "root", "")  # of Zarr, a folder
+    own = str(getattr(X, "name", None) or "").strip("/")
+    return own or os.path.basename(str(store) or (files[0] if files else "")) or "X"
 
 
 def _comes_from(X: object, module: str) -> bool:

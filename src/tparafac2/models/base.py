@@ -1,9 +1,5 @@
-"""What all models share: scikit-learn's conventions, the fit, and ways to look at its result.
+"""What all models share: the fit, and ways to look at its result."""
 
-The conventions do without scikit-learn's import, which takes longer than most fits.
-"""
-
-import inspect
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
@@ -30,6 +26,9 @@ from tparafac2.fitting import (
 )
 from tparafac2.inference import Request, intervals_of
 from tparafac2.large import Stored, stored_if_large, take_stored
+from tparafac2.models.conventions import Estimator
+from tparafac2.models.new_data import ForNewData
+from tparafac2.newdata import fitted_scale, prepare_all, warm_start
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import Evaluation, Finding, Intervals, NormalisedFactors, Result, Terms
@@ -44,98 +43,12 @@ if TYPE_CHECKING:
 _MOST_EXACT = 10
 
 
-class NotFittedError(ValueError, AttributeError):
-    """A result was asked for before the fit.
-
-    Examples
-    --------
-    >>> import tparafac2 as tp
-    >>> tp.CP(2).A_
-    Traceback (most recent call last):
-    ...
-    tparafac2.models.base.NotFittedError: This CP is not fitted yet: call fit(X) before A_.
-    """
-
-
-class Estimator:
-    """Parameters in the constructor, results in attributes that end in an underscore."""
-
-    result_: Result
-
-    @classmethod
-    def _parameter_names(cls) -> list[str]:
-        signature = inspect.signature(cls.__init__)
-        return [name for name in signature.parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor parameters and their values.
-
-        Parameters
-        ----------
-        deep : bool
-            Accepted for scikit-learn; there are no nested estimators.
-
-        Returns
-        -------
-        dict
-        """
-        return {name: getattr(self, name) for name in self._parameter_names()}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change constructor parameters.
-
-        Parameters
-        ----------
-        **parameters
-            New values by name.
-
-        Returns
-        -------
-        self
-        """
-        known = self._parameter_names()
-        for name, value in parameters.items():
-            if name not in known:
-                raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}."
-                )
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = [
-            f"{name}={value!r:.60}"
-            for name, value in self.get_params().items()
-            if defaults[name].default is inspect.Parameter.empty or not _same(value, defaults[name].default)
-        ]
-        return f"{type(self).__name__}({', '.join(changed)})"
-
-    def __getattr__(self, name: str) -> Any:
-        # Only reached where the attribute does not exist.
-        if name.endswith("_") and not name.startswith("_"):
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit(X) before {name}.")
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "result_" in vars(self)
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and bool(value == default))
-
-
 def _bounded(terms: tuple[Penalty, ...], nonnegative: bool) -> tuple[Penalty, ...]:
     return (*terms, NonNegative()) if nonnegative and not asks_for(terms, "nonnegative") else terms
 
 
 @dataclass(eq=False, repr=False)
-class Decomposition(Estimator):
+class Decomposition(ForNewData, Estimator):
     """What all models share: the fit, and ways to look at its result."""
 
     rank: int
@@ -509,6 +422,40 @@ arrays, or "rows", optional
     def intervals_(self) -> Intervals | None:
         """Bands around the factors, where `intervals` was asked for them."""
         return self.result_.intervals
+
+    def _with(self, result: Result) -> Self:
+        other = type(self)(**self.get_params())
+        other._take(result)
+        return other
+
+    def _refit(self, X: Any, times: Any, dims: Mapping[str, Hashable] | None) -> Self:
+        result = self.result_
+        prepared = as_prepared(prepare_all(result, X, dims))
+        preparation = None
+        if isinstance(prepared, Prepared):
+            prepared, preparation = prepared.data, prepared.as_dict()
+            dims = None if dims is not None and not isinstance(X, Prepared) else dims
+        counts = result.row_weights
+        intake = take_in(
+            prepared,
+            dims=dims,
+            dtype=self.dtype,
+            times=times,
+            exact=counts is not None or self._exact(),
+            bridge=bool(self.bridge),
+            weights=counts,
+        )
+        other = type(self)(**self.get_params())
+        if (asked := self._asked()) is not None:
+            kept = weights(asked, fitted_scale(result), len(self._lambdas))
+            other.set_params(**dict(zip(self._lambdas, kept)))
+            if self._smooth:
+                other.set_params(smoothness=None)
+        other.init = warm_start(result, intake)
+        other.fit_intake(intake, preparation)
+        other.init = self.init
+        warn_if_unsound(other.result_)
+        return other
 
     def patterns_at(self, t: Any) -> "xr.DataArray":
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""

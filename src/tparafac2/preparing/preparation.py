@@ -186,7 +186,7 @@ class Preparation:
         found = source.adjustment
         self._require_spread(found, stored.labels)
         data = stored.read_through(source)
-        return Prepared(self, data, found.centers, found.scales, n_empty, selection_of(stored.X))
+        return Prepared(self, data, found.centers, found.scales, n_empty, selection_of(stored))
 
     def _adjusted(self, made: Transformed, given: _Given) -> Prepared:
         found = Adjustment.of(made.values, self.center, self.scale, self.least_size)
@@ -251,7 +251,8 @@ class Prepared:
 
 def selection_of(X: Any) -> str:
     """Tell what was kept of larger data, of which these are a part, as `read` notes it."""
-    said = X.selection if isinstance(X, Table) else getattr(X, "attrs", {}).get(SELECTION, "")
+    given = X.X if isinstance(X, Stored) else X
+    said = given.selection if isinstance(given, Table) else getattr(given, "attrs", {}).get(SELECTION, "")
     return said if isinstance(said, str) else ""
 
 
@@ -362,7 +363,7 @@ class _Given(NamedTuple):
 
 def _take(X: Any, dims: Mapping[str, Hashable] | None) -> _Given:
     if isinstance(X, Table):
-        return _Given(X.slices(), X.labels, X)
+        return _Given(X.stored_slices() if X.correction is None else X.slices(), X.labels, X)
     is_labelled = type(X).__module__.startswith("xarray") and hasattr(X, "coords")
     if is_labelled and hasattr(X, "data_vars"):
         raise TypeError(f"X is an xarray.{type(X).__name__}; choose one of its arrays, X['name'].")

@@ -12,7 +12,7 @@ from tparafac2.errors import InvalidValue
 from tparafac2.words import Setting
 
 Transform: TypeAlias = Literal["log1p", "sqrt", "share", "clr"]
-_ELEMENTWISE: dict[str, Callable[[FloatArray], FloatArray]] = {"log1p": np.log1p, "sqrt": np.sqrt}
+ELEMENTWISE: dict[str, Callable[[FloatArray], FloatArray]] = {"log1p": np.log1p, "sqrt": np.sqrt}
 ROUNDING = 1e-13  # a spread this small beside the values themselves is rounding
 
 
@@ -49,8 +49,8 @@ def transform_dense(
     observed, n_empty = ~np.isnan(stack), 0
     for transform in transforms:
         _require_not_negative(stack, transform)
-        if transform in _ELEMENTWISE:
-            stack = _ELEMENTWISE[transform](stack)
+        if transform in ELEMENTWISE:
+            stack = ELEMENTWISE[transform](stack)
         elif transform == "clr":
             stack = _centred_logs(stack, observed, pseudocount)
         else:
@@ -77,8 +77,8 @@ def transform_sparse(slices: Sequence[Any], transforms: Sequence[Transform]) -> 
             n_empty = 0
         for piece in made:
             _require_not_negative(piece.data, transform)
-            if transform in _ELEMENTWISE:
-                piece.data = _ELEMENTWISE[transform](piece.data)
+            if transform in ELEMENTWISE:
+                piece.data = ELEMENTWISE[transform](piece.data)
             else:
                 n_empty += _share_out(piece)
     return Transformed(made, n_empty)

@@ -51,6 +51,7 @@ _LATER_FIELDS = (
     "negative_share",
     "weighting",
     "choice",
+    "appended",
 )
 _LATER_ARRAYS = {
     "times": ("time",),

@@ -59,6 +59,7 @@ class Kind(StrEnum):
     UNEVEN_TIMES = "uneven_times"
     PERIODIC = "periodic"
     RAGGED = "ragged"
+    APPENDED = "appended"
     ONLY_THERE = "only_there"
     NOT_THERE = "not_there"
     DEPENDS_ON_SETTING = "depends_on_setting"

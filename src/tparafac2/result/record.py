@@ -130,6 +130,9 @@ class Result:
         None: they were given.
     intervals : Intervals, optional
         Bands around loadings, patterns and strengths. None: not asked for.
+    appended : mapping, optional
+        Of slices that were appended after the fit, which are the last ones: `squares` and `errors`, the sum
+        of squares of each and what the model leaves of it. None: there are none.
 
     Examples
     --------
@@ -172,6 +175,7 @@ class Result:
     trust: Trust | None = None
     choice: Mapping[str, Any] | None = None
     intervals: Intervals | None = None
+    appended: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -201,6 +205,10 @@ class Result:
                 f"intervals must be of patterns of shape {np.shape(self.B)}; got those of "
                 f"{self.intervals.patterns.centre.shape}."
             )
+        if self.appended is not None:
+            lengths = {len(self.appended[name]) for name in ("squares", "errors")}
+            if len(lengths) > 1 or not 0 < max(lengths) < len(self.C):
+                raise ValueError(f"appended must be of fewer than {len(self.C)} slices; got {lengths}.")
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -101,6 +101,9 @@ _SENTENCES = {
     Kind.TRUST: "Trust: {level}{most}, because {reasons}{unmeasured}.",
     Kind.RAGGED: "The times have {least} to {most} columns, each its own: a column need not be the same "
     "thing at another time.",
+    Kind.APPENDED: "The last {count} of {of} times were appended to a fit: loadings are those of the fit, "
+    "and explain {percent} of the variation at these times ({percent_before} at those of the fit)"
+    "{fit_again}.",
 }
 
 _ADVICE = {
@@ -265,6 +268,16 @@ def _unit(finding: Finding) -> dict[str, Any]:
 
 def _percent(finding: Finding) -> dict[str, Any]:
     return {"percent": percentage(finding.numbers["share"])}
+
+
+def _appended(finding: Finding) -> dict[str, Any]:
+    numbers, worse = finding.numbers, finding.severity is not Severity.INFO
+    left = f"; what is left of an entry is {numbers['ratio']:.2g} times as much (squared): fit all data again"
+    return {
+        "percent": percentage(numbers["share"]),
+        "percent_before": percentage(numbers["before"]),
+        "fit_again": left if worse else "",
+    }
 
 
 def _pairs(finding: Finding) -> dict[str, Any]:
@@ -442,6 +455,7 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.UNEVEN_WEIGHTS: _uneven,
     Kind.UNEVEN_TIMES: _unit,
     Kind.PERIODIC: _unit,
+    Kind.APPENDED: _appended,
     Kind.ONLY_THERE: _halves,
     Kind.NOT_THERE: _halves,
     Kind.DEPENDS_ON_SETTING: _setting,

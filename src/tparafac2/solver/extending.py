@@ -1,15 +1,18 @@
 """From patterns that were found on some rows to loadings of all rows, and what they leave of the data."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tparafac2.data import BatchedFactors
+from tparafac2.data import BatchedFactors, FloatArray
 from tparafac2.solver.problem import Problem
 from tparafac2.solver.rows import RowBlock
 from tparafac2.solver.run import Run, penalty
 from tparafac2.solver.settings import Settings
-from tparafac2.solver.views import view_of
+from tparafac2.solver.views import View, view_of
 
 
 def extend(problem: Problem, runs: Sequence[Run], settings: Settings) -> list[Run]:
@@ -23,15 +26,8 @@ def extend(problem: Problem, runs: Sequence[Run], settings: Settings) -> list[Ru
         With the patterns and strengths of these data, and loadings of others.
     settings : Settings
     """
-    B = np.stack([run.B.transpose(2, 0, 1) for run in runs]).astype(problem.data.dtype)
-    C = np.stack([run.C.T for run in runs])
     everyone = np.arange(len(runs))
-    nowhere = np.zeros((len(runs), problem.rank, problem.data.shape[1]))
-    loadings = RowBlock(nowhere, problem.a, settings, problem.precision.lift)
-    view = view_of(problem.data, problem.coupled)
-    W = B * C[..., None].astype(B.dtype)
-    gram = np.einsum("nrkj,nskj->nkrs", B, B, optimize=True).astype(np.float64, copy=False)
-    F, H = view.rows(BatchedFactors(nowhere, B, C), W, gram)
+    view, loadings, W, F, H = _ask(problem, [(run.B, run.C) for run in runs], settings)
     loadings.update(everyone, H, F)
     sse = view.sse(loadings.values, W, F, H)
     loadings.carry(everyone, np.ones((len(runs), problem.rank)), np.zeros(len(runs)))
@@ -41,3 +37,64 @@ def extend(problem: Problem, runs: Sequence[Run], settings: Settings) -> list[Ru
         objective = float(sse[i]) + penalty(problem, A, run.B, run.C)
         extended.append(run._replace(A=A, sse=float(sse[i]), objective=objective))
     return extended
+
+
+class BestRows(NamedTuple):
+    """Loadings that go best with given patterns and strengths.
+
+    Attributes
+    ----------
+    A : ndarray (I, R)
+    systems : ndarray (1 or I, R, R)
+        Of the least squares of all rows, or of each, without the terms.
+    """
+
+    A: NDArray[np.float64]
+    systems: NDArray[np.float64]
+
+
+_SETTLED = 1e-11  # change of all loadings in a round, relative to their size
+_ROUNDS = 500
+_INNER = 10
+
+
+def best_rows(problem: Problem, B: FloatArray, C: FloatArray, settings: Settings) -> BestRows:
+    """The minimiser of the objective in the loadings, with patterns and strengths as they are.
+
+    Where there are terms beside ridge and non-negativity, rounds are repeated until nothing changes any more.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of data that do not follow the model.
+    B, C : ndarrays (K, J, R), (K, R)
+        In the solver's units.
+    settings : Settings
+    """
+    settings = replace(settings, inner=_INNER, inner_tol=0.0)
+    _, loadings, _, F, H = _ask(problem, [(B, C)], settings)
+    everyone, as_they_are, at_rest = np.arange(1), np.ones((1, problem.rank)), np.zeros(1)
+    for _ in range(_ROUNDS):
+        before = loadings.values.copy()
+        loadings.update(everyone, H, F)
+        loadings.carry(everyone, as_they_are, at_rest)
+        change = np.linalg.norm(loadings.values - before)
+        settled = _SETTLED * np.linalg.norm(loadings.values)
+        if loadings.row_wise or (change <= settled and loadings.gaps(everyone)[0] <= _SETTLED):
+            break
+    return BestRows(loadings.feasible(0).astype(np.float64, copy=False), np.asarray(H[0], dtype=np.float64))
+
+
+def _ask(
+    problem: Problem, given: Sequence[tuple[FloatArray, FloatArray]], settings: Settings
+) -> tuple[View, RowBlock, FloatArray, FloatArray, FloatArray]:
+    """What is asked of the loadings by given patterns and strengths: right-hand sides and systems."""
+    B = np.stack([patterns.transpose(2, 0, 1) for patterns, _ in given]).astype(problem.data.dtype)
+    C = np.stack([strengths.T for _, strengths in given])
+    nowhere = np.zeros((len(given), problem.rank, problem.data.shape[1]))
+    loadings = RowBlock(nowhere, problem.a, settings, problem.precision.lift)
+    view = view_of(problem.data, problem.coupled)
+    W = B * C[..., None].astype(B.dtype)
+    gram = np.einsum("nrkj,nskj->nkrs", B, B, optimize=True).astype(np.float64, copy=False)
+    F, H = view.rows(BatchedFactors(nowhere, B, C), W, gram)
+    return view, loadings, W, F, H

@@ -1,18 +1,20 @@
-"""Batches of starts, one after the other or in several threads; the answer is the same to the last byte."""
+"""Batches of starts, one after the other, in several threads or on a cluster: the answer is the same."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from tparafac2.clusters import Cluster, count_threads, is_unwanted
 from tparafac2.data import teamwork
 from tparafac2.solver import Entry, Problem, Run, Settings, Start, solve
-from tparafac2.starts.processes import Interrupt, is_helper
+from tparafac2.starts.processes import Interrupt, helping, is_helper
 from tparafac2.starts.progress import Progress
 
 # Numbers in the patterns of a batch from which on Python's part of an iteration is small beside the rest, so
@@ -64,6 +66,7 @@ def run_starts(
     progress: Progress,
     *,
     size: int | None = None,
+    client: Any = None,
 ) -> list[Run]:
     """Run all starts.
 
@@ -78,6 +81,8 @@ def run_starts(
     progress : Progress
     size : int, optional
         Number of starts in a batch, if it is not to be that of `batch_size`.
+    client : distributed.Client, optional
+        Of a Dask cluster, whose workers share the batches instead of threads; the data are sent to them.
 
     Returns
     -------
@@ -85,6 +90,8 @@ def run_starts(
         In the order of the starts. After an interruption the batches that had not begun are missing.
     """
     parts = batches(len(starts), size or batch_size(problem.data.shape, problem.rank))
+    if client is not None and len(parts) > 1:
+        return _run_elsewhere(problem, [list(starts[part]) for part in parts], settings, client, progress)
     threads = 1 if is_helper() else max(1, min(n_jobs, len(parts)))
     progress.expect([part.stop - part.start for part in parts], settings, threads)
     # One level of parallelism: threads of the products inside threads of the starts only get in the way.
@@ -92,6 +99,32 @@ def run_starts(
         hands = 1 if is_helper() else max(1, n_jobs // max(1, len(parts)))
         crew = Crew(problem, starts, settings, interrupt, progress, hands)
         return [run for runs in crew.all_of(parts, threads) for run in runs]
+
+
+def _run_elsewhere(
+    problem: Problem,
+    parts: Sequence[Sequence[Start]],
+    settings: Settings,
+    client: Any,
+    progress: Progress,
+) -> list[Run]:
+    """Have the workers of a cluster run the batches."""
+    progress.expect([len(part) for part in parts], settings, count_threads(client))
+    runs: list[Run] = []
+    with Interrupt() as interrupt:
+        pieces = [(is_unwanted, problem, part, settings) for part in parts]
+        for batch in Cluster(client).do(_one_batch, pieces, lambda: interrupt.requested):
+            progress.batch_done()
+            runs += batch or []
+    # After an interruption something is to be given back all the same.
+    return runs or solve(problem, parts[0], settings, lambda entry: True)
+
+
+def _one_batch(
+    stop: Callable[[], bool], problem: Problem, starts: Sequence[Start], settings: Settings
+) -> list[Run]:
+    with helping(stop), Interrupt() as interrupt, threadpool_limits(limits=1):
+        return solve(problem, starts, settings, lambda entry: interrupt.requested)
 
 
 class Crew:

@@ -1,0 +1,76 @@
+"""``tparafac2 complete``: data without holes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tparafac2.cli.making import check_out, load_new
+from tparafac2.cli.options import NewData, SayJson, takes
+
+EXAMPLES = """Examples:
+  tparafac2 complete votes/model.nc votes.nc --out whole.nc
+  tparafac2 complete gut babies.csv --rows infant --columns genus --time month --values count \\
+    --absent missing --level 0.95 --out whole.csv
+
+What was observed is never changed. The data are prepared as those of the fit were, and what is filled in is
+in their units again; give them as they are.
+"""
+
+
+@dataclass(frozen=True)
+class Request(NewData):
+    """What was asked for on the command line."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where the data go: a long table (.csv), or an array (.nc). Needed."
+        ),
+    ] = None
+    level: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Add bounds between which what is filled in is thought to be with this probability, such as "
+            "0.95.",
+        ),
+    ] = None
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False
+    as_json: SayJson = False
+
+
+@takes(Request)
+def complete(request: Request) -> None:
+    """Fill in missing entries by a model, in the units of the data."""
+    if request.out is None:
+        raise typer.BadParameter("say where the data go, such as --out whole.csv.", param_hint="'--out'")
+    out = check_out(request.out, (".csv", ".nc"), overwrite=request.overwrite)
+    import numpy as np
+
+    from tparafac2.io.new_rows import write_completed
+    from tparafac2.newdata.completing import holes_of
+
+    model, data, options = load_new(request, silently=request.as_json)
+    found = model.complete(data, level=request.level, **options)
+    bounds = None if request.level is None else found
+    completed = found if bounds is None else bounds.values
+    holes = holes_of(model.result_, data, **options)
+    left = np.isnan(completed.values)
+    write_completed(completed, holes & ~left, bounds, out)
+    told = {
+        "out": str(out),
+        "entries": int(completed.size),
+        "filled": int((holes & ~left).sum()),
+        "missing": int(left.sum()),
+    }
+    if request.as_json:
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        typer.echo(
+            f"{told['filled']:,} of {told['entries']:,} entries were filled in. Everything is in {out}."
+        )
