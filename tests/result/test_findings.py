@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 import pytest
+from banded import intervals_for
 from hand_made import hand_made
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -145,6 +146,8 @@ CASES = {
         "choice": {"rank": {"rank": 2, "sure": False, "doubts": ["starts"]}, "ranks_asked": [1, 2]}
     },
     Kind.SINGLE_GROUPS: {"choice": {"single_groups": 1, "groups": 3}},
+    Kind.INTERVALS: {"intervals": intervals_for(make())},
+    Kind.UNSTABLE: {"intervals": intervals_for(make(), unmatched=np.array([0.0, 0.3, 0.0]))},
     Kind.TRUST: {},
 }
 

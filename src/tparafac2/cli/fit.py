@@ -7,12 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
 import typer
 
 from tparafac2.cli.errors import ExitCode, say
 from tparafac2.cli.making import (
+    Loaded,
     check_source,
     cluster,
     command_line,
@@ -21,18 +22,23 @@ from tparafac2.cli.making import (
     make_model,
     make_search,
     prepare,
+    read_groups,
 )
 from tparafac2.cli.options import FITTING, Choosing, ModelName, Overwrite, SayJson, takes
 from tparafac2.cli.wording import FLAGS
+from tparafac2.errors import Told
 
 if TYPE_CHECKING:
     from tparafac2.models import Decomposition
+
+Over = Literal["rows", "residuals"]
 
 EXAMPLES = """Examples:
   tparafac2 fit words.csv --rows author --columns word --time year --values count --transform log1p
   tparafac2 fit infants.npz --axes rows,columns,time --transform clr --pseudocount 0.5 --ranks 1-4 --out gut
   tparafac2 fit votes.csv --rows land --columns issue --time year --from 1990 --rank 3 --smoothness 1e-3
   tparafac2 fit data.nc --rank 4 --model parafac2 --starts 20
+  tparafac2 fit data.nc --rank 4 --smoothness 1e-3 --intervals 200
   tparafac2 fit big.zarr --values x --rank 5 --smoothness 1e-3 --memory 8GB
 
 What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2).
@@ -72,6 +78,19 @@ class Request(Choosing):
             metavar="FOLDER", help="Where everything goes.", show_default="FILE-rankN, or FILE-chosen"
         ),
     ] = None
+    intervals: Annotated[
+        int,
+        FITTING(
+            metavar="N",
+            help="Bands around all that was found, from N refits to data drawn anew, 200 for example; rows "
+            "of one group (--groups) are drawn together.",
+            show_default="none",
+        ),
+    ] = 0
+    over: Annotated[
+        Over,
+        FITTING(help="What --intervals draw: rows, or residuals where the rows are all that there are."),
+    ] = "rows"
     dask: Annotated[
         str | None,
         FITTING(
@@ -115,6 +134,7 @@ def fit(request: Request) -> None:
     figures = figure_kinds(request.figures)
     asked = _search(request)
     model = None if asked else make_model(request.model, request.rank or 0, request.smoothness, request)
+    bands = _asked_bands(request)
     check_source(request)
     called = "chosen" if request.rank is None else f"rank{request.rank}"
     out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-{called}")
@@ -127,7 +147,34 @@ def fit(request: Request) -> None:
         else:
             choice = make_choice(request, asked or {}, loaded, client)
             found = Found(choice.model, about, choice.models)
+        if bands is not None:
+            _add_bands(found.model, loaded, bands, request)
     deliver(found, out, figures, request)
+
+
+def _asked_bands(request: Request) -> dict[str, Any] | None:
+    """What bands are asked for, checked before any work; None for none."""
+    from tparafac2.inference import Request as Asked
+
+    if not request.intervals:
+        return None
+    asked: dict[str, Any] = {"n_resamples": request.intervals, "over": request.over, "n_jobs": request.jobs}
+    groups = read_groups(request) if request.over == "rows" else None
+    Asked(**asked, random_state=request.seed).check()
+    return asked | {"groups": groups, "random_state": request.seed}
+
+
+def _add_bands(model: Decomposition, loaded: Loaded, asked: Mapping[str, Any], request: Request) -> None:
+    """Bands for a model; what cannot have any is written without."""
+    weights = (
+        None if isinstance(loaded.weights, str) else loaded.weights
+    )  # those that were estimated are kept
+    try:
+        model.intervals(loaded.prepared, weights=weights, **asked)
+    except Told as refusal:
+        say(f"no intervals: {refusal.told(FLAGS)}")
+    except KeyboardInterrupt as interruption:
+        say(f"no intervals: {str(interruption) or 'interrupted.'}")
 
 
 def _search(request: Request) -> dict[str, Any] | None:
@@ -149,7 +196,8 @@ def _search(request: Request) -> dict[str, Any] | None:
             "'tparafac2 compare' sets several ranks side by side."
         )
     own = [one for one in fields(Choosing) if one.name in vars(Choosing)["__annotations__"]]
-    given = [one.name for one in own if one.name != "jobs" and getattr(request, one.name) != one.default]
+    others = ("jobs", "groups") if request.intervals else ("jobs",)
+    given = [one.name for one in own if one.name not in others and getattr(request, one.name) != one.default]
     if given:
         raise ValueError(
             f"{FLAGS.name(given[0])} is for what the data choose, and nothing is chosen here: leave it out"

@@ -342,10 +342,12 @@ def make_choice(request: Choosing, asked: Mapping[str, Any], loaded: Loaded, cli
     """What the data choose, by fits that the workers of a cluster do if there is a client."""
     from tparafac2.choosing import choose
 
-    return choose(loaded.prepared, weights=loaded.weights, groups=_groups(request), client=client, **asked)
+    return choose(
+        loaded.prepared, weights=loaded.weights, groups=read_groups(request), client=client, **asked
+    )
 
 
-def _groups(request: Choosing) -> Any:
+def read_groups(request: Choosing) -> Any:
     """The group of each row, from a column of the data or of another table."""
     from tparafac2.io.arrays import read_array_groups
     from tparafac2.io.longtables import read_row_groups

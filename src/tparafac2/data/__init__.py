@@ -7,6 +7,7 @@ from tparafac2.data.filled_sparse import FilledSparseData
 from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
 from tparafac2.data.intake import Intake, make_intake, take_in
 from tparafac2.data.interface import (
+    AroundOthers,
     BatchedFactors,
     Compressible,
     FloatArray,
@@ -29,6 +30,7 @@ from tparafac2.data.places import Places
 from tparafac2.data.reading import Reading, read_in
 from tparafac2.data.sketching import Sketch, sample, sampled_rows, sketch, sketched_rows
 from tparafac2.data.sparse import SparseData
+from tparafac2.data.stacked import StackedData
 from tparafac2.data.table import Table
 from tparafac2.data.teamwork import teamwork
 from tparafac2.data.text import label_text, listed, printable, shortened, shown

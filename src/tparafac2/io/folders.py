@@ -22,6 +22,8 @@ _FILES = (
     "strengths.csv",
     "starts.csv",
     "components.csv",
+    "moves.csv",
+    "contrasts.csv",
     "choice.csv",
     "choice_components.csv",
 )

@@ -17,7 +17,7 @@ from tparafac2 import __version__
 from tparafac2.io.folders import COMPARISON, MODELS, check_folder, folder_written_whole
 from tparafac2.io.textfiles import write_csv
 from tparafac2.plots.subject import as_result
-from tparafac2.result import Result, notes
+from tparafac2.result import Band, Result, notes
 from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tparafac2.models import Decomposition
 
 FIGURE_KINDS = ("png", "pdf", "svg")
-_OURS = ("component", "loading", "weight", "strength", "undetermined")
+_OURS = ("component", "loading", "weight", "strength", "undetermined", "lower", "upper")
 
 
 def write_results(
@@ -50,7 +50,8 @@ def write_results(
         ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv`` and ``strengths.csv``, ``figures``, the
         page ``report.html``, and ``log.json`` with what was done. Where it was measured, how far to trust
         each component (``components.csv``); where `choose` took the settings, all that were tried
-        (``choice.csv``) and how replicable their components are (``choice_components.csv``). In the tables
+        (``choice.csv``) and how replicable their components are (``choice_components.csv``). Where there are
+        intervals, those of all numbers, and of changes (``moves.csv``, ``contrasts.csv``). In the tables
         an apostrophe stands before labels that a spreadsheet would run as formulas; `read` takes it away.
     about : mapping, optional
         Facts for page and log: where the data came from, the command, what was assumed.
@@ -242,6 +243,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
     dict of str to DataFrame
         "loadings", "patterns", "strengths", and the account of the "starts"; where it was measured, how far
         to trust the "components"; where `choose` took the settings, its "choice" and "choice_components".
+        Where there are intervals, their ends as "lower" and "upper", and "moves" and "contrasts" with bands
+        of changes.
 
     Examples
     --------
@@ -264,20 +267,52 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         J = len(pattern)
         own = columns if columns is not None and len(columns) == J else np.arange(J)
         labels = {names["time"]: np.repeat(times[k : k + 1], J), names["columns"]: own}
-        patterns.append(_lines(labels, "weight", pattern))
-    strengths = _lines({names["time"]: times}, "strength", C)
+        patterns.append(_lines(labels, "weight", pattern, _ends(result, "patterns", k)))
+    strengths = _lines({names["time"]: times}, "strength", C, _ends(result, "strengths"))
     return {
-        "loadings": loading_lines(result, rows, A),
+        "loadings": loading_lines(result, rows, A, _ends(result, "loadings")),
         "patterns": pd.concat(patterns, ignore_index=True),
         "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
         "starts": result.starts_table(),
         **_trust_tables(result),
+        **_change_tables(result),
     }
 
 
-def loading_lines(result: Result, rows: Any, A: Any) -> pd.DataFrame:
+def _ends(result: Result, name: str, at: Any = ...) -> dict[str, Any]:
+    """The ends of a band, where there is one."""
+    band: Band | None = None if result.intervals is None else getattr(result.intervals, name)
+    return {} if band is None else {"lower": band.lower[at], "upper": band.upper[at]}
+
+
+def _change_tables(result: Result) -> dict[str, pd.DataFrame]:
+    """Bands of the largest rise and fall of every column, and of the changes that were asked for."""
+    import pandas as pd
+
+    bands = result.intervals
+    if bands is None:
+        return {}
+    K, _, J = result.shape
+    columns, times = result.labels.coordinate("columns", J), result.labels.coordinate("time", K)
+    tables = []
+    for what, band, ends in (
+        ("rise", bands.rises, bands.rise_times),
+        ("fall", bands.falls, bands.fall_times),
+    ):
+        j, r = (index.ravel() for index in np.indices(band.centre.shape))
+        begin, end = (times[place.ravel()] for place in ends)
+        place = {"component": r + 1, "column": columns[j], "move": what, "from": begin, "to": end}
+        numbers = {"change": band.centre.ravel(), "lower": band.lower.ravel(), "upper": band.upper.ravel()}
+        tables.append(pd.DataFrame(place | numbers | {"includes_zero": band.includes_zero.ravel()}))
+    found = {"moves": pd.concat(tables, ignore_index=True)}
+    if bands.asked:
+        found["contrasts"] = bands.contrast_table(columns, times)
+    return found
+
+
+def loading_lines(result: Result, rows: Any, A: Any, more: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Loadings as a long table: one line for each row and component."""
-    return _lines({_names(result)["rows"]: rows}, "loading", A)
+    return _lines({_names(result)["rows"]: rows}, "loading", A, more)
 
 
 def _names(result: Result) -> dict[str, str]:
@@ -299,10 +334,13 @@ def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:
     return {name: pd.DataFrame(columns) for name, columns in tables.items() if columns}
 
 
-def _lines(labels: Mapping[str, Any], what: str, values: Any) -> pd.DataFrame:
-    """One line for each label and component."""
+def _lines(
+    labels: Mapping[str, Any], what: str, values: Any, more: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """One line for each label and component, with more numbers of the same shape beside the values."""
     import pandas as pd
 
     n, R = np.shape(values)
     lines = {name: np.repeat(column, R) for name, column in labels.items()}
-    return pd.DataFrame(lines | {"component": np.tile(np.arange(1, R + 1), n), what: np.ravel(values)})
+    numbers = {what: np.ravel(values)} | {name: np.ravel(one) for name, one in (more or {}).items()}
+    return pd.DataFrame(lines | {"component": np.tile(np.arange(1, R + 1), n)} | numbers)

@@ -154,6 +154,7 @@ def _widened(result: Result, found: Matched) -> Result:
         labels=replace(result.labels, columns=found.columns),
         coverage=np.pad(coverage, more),
         present=np.pad(present, more),
+        intervals=None,
     )
 
 
@@ -204,6 +205,7 @@ def _recorded(parts: _Parts, when: Moments, terms: Terms, preparation: Mapping[s
         converged=result.converged and continued.converged,
         status=result.status if continued.converged or not result.converged else "max_iter",
         objective=np.nan,
+        intervals=None,  # they were of the fit alone
     )
     penalty = penalty_of(longer)
     return replace(longer, objective=np.nan if penalty is None else left + penalty)

@@ -67,6 +67,8 @@ class Kind(StrEnum):
     CONSTRAINT_DOUBTFUL = "constraint_doubtful"
     RANK_UNSURE = "rank_unsure"
     SINGLE_GROUPS = "single_groups"
+    INTERVALS = "intervals"
+    UNSTABLE = "unstable"
     TRUST = "trust"
 
 

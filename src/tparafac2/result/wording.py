@@ -95,6 +95,9 @@ _SENTENCES = {
     Kind.RANK_UNSURE: "The rank, {rank}, is not sure: {why}.",
     Kind.SINGLE_GROUPS: "{count} of {of} groups have a single row, which is in one half of the rows only: "
     "how far components depend on these groups cannot be told.",
+    Kind.INTERVALS: "Bands of {percent} from {resamples}{draws}{centre}{interruption}.",
+    Kind.UNSTABLE: "Component {component} was not found again in {percent} of the data drawn anew: it has no "
+    "bands, and should not be interpreted in detail.",
     Kind.TRUST: "Trust: {level}{most}, because {reasons}{unmeasured}.",
     Kind.RAGGED: "The times have {least} to {most} columns, each its own: a column need not be the same "
     "thing at another time.",
@@ -366,6 +369,7 @@ _CLAUSES = {
     Kind.DEPENDS_ON_SETTING: "{count} of {components} components depend on the setting",
     Kind.CONSTRAINT_CONTRADICTED: "the data contradict the constraint",
     Kind.RANK_UNSURE: "the rank is not sure",
+    Kind.UNSTABLE: "{count} not found again in data drawn anew",
 }
 
 
@@ -411,6 +415,23 @@ def _reasons_of_trust(finding: Finding) -> dict[str, Any]:
     }
 
 
+def _bands(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    units = f"{numbers['groups']} groups of rows" if numbers["groups"] else "rows"
+    drawn = f"{units} drawn anew, and residuals with random signs for the loadings"
+    if numbers["over"] == "residuals":
+        drawn = "the same rows, residuals with random signs"
+    factor = numbers["undersmoothing"]
+    less = f", around a fit {factor:g} times less smooth, since smoothness draws neighbours together"
+    return {
+        "percent": percentage(numbers["level"]),
+        "resamples": counted(numbers["n_resamples"], "refit"),
+        "draws": f" to {drawn}",
+        "centre": less if factor != 1 else "",
+        "interruption": " (interrupted by the user)" if numbers["interrupted"] else "",
+    }
+
+
 _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.EXPLAINED: _explained,
     Kind.EXPLAINS_NOTHING: _explained,
@@ -441,5 +462,7 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.CONSTRAINT_CONTRADICTED: _constraint,
     Kind.CONSTRAINT_DOUBTFUL: _constraint,
     Kind.RANK_UNSURE: _doubts,
+    Kind.INTERVALS: _bands,
+    Kind.UNSTABLE: _percent,
     Kind.TRUST: _reasons_of_trust,
 }
