@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tparafac2.data import FloatArray, Intake, Table, take_in
@@ -24,14 +24,14 @@ from tparafac2.fitting import (
     warn_if_unsound,
     weights,
 )
-from tparafac2.inference import Request, intervals_of
 from tparafac2.large import Stored, stored_if_large, take_stored
 from tparafac2.models.conventions import Estimator
+from tparafac2.models.inference import ForInference
 from tparafac2.models.new_data import ForNewData
 from tparafac2.newdata import fitted_scale, prepare_all, warm_start
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
-from tparafac2.result import Evaluation, Finding, Intervals, NormalisedFactors, Result, Terms
+from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
 from tparafac2.starts import Progress
 from tparafac2.words import PYTHON, Argument, Setting, Words
 
@@ -48,7 +48,7 @@ def _bounded(terms: tuple[Penalty, ...], nonnegative: bool) -> tuple[Penalty, ..
 
 
 @dataclass(eq=False, repr=False)
-class Decomposition(ForNewData, Estimator):
+class Decomposition(ForNewData, ForInference, Estimator):
     """What all models share: the fit, and ways to look at its result."""
 
     rank: int
@@ -346,82 +346,6 @@ arrays, or "rows", optional
         Evaluation
         """
         return self.result_.evaluate(X, mask=mask, dims=dims, weights=weights)
-
-    def intervals(
-        self,
-        X: Any,
-        level: float = 0.95,
-        n_resamples: int = 200,
-        *,
-        over: str = "rows",
-        groups: Any = None,
-        contrasts: Sequence[Any] = (),
-        random_state: Any = 0,
-        n_jobs: int = -1,
-        **further: Any,
-    ) -> Intervals:
-        """Find out how sure loadings, patterns and strengths are, from refits to data drawn anew.
-
-        They are kept with the model (``intervals_``), in files, tables, pictures and the page.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            The data of the fit.
-        level : float
-            How often a band is to cover the truth.
-        n_resamples : int
-            How many data sets are drawn, of each kind.
-        over : "rows" or "residuals"
-            "rows": the rows are a sample, and other rows might have been taken: rows are drawn with
-            replacement for patterns and strengths, and residuals with random signs for the loadings.
-            "residuals": the rows are all that there are (all states), and only noise might have been other.
-        groups : sequence, mapping or Series by row label, optional
-            Rows that belong together, as several samples of one subject: they are drawn together.
-        contrasts : list of tuples (component, column, from, to)
-            Changes of weights in a pattern to have bands for, beside each column's largest rise and fall: the
-            component counted from 1, column and times by their labels, or places where there are none.
-        random_state : int, SeedSequence, Generator or None
-            What is drawn; the bytes are the same for the same seed, whatever `n_jobs`.
-        n_jobs : int
-            Number of threads; -1: all cores.
-        **further
-            `mask`, `dims` and `weights` of the data, as in `fit`; ``loadings=False`` leaves out the bands of
-            the loadings, and half of the work; `undersmoothing` (4) is how much less smooth than the model
-            the centre of the bands is, `progress` as in the constructor.
-
-        Returns
-        -------
-        Intervals
-
-        Examples
-        --------
-        >>> import tparafac2 as tp
-        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=30, n_columns=18, noise=0.5)
-        >>> model = tp.TParafac2(2, smoothness=1e-3, n_starts=4, random_state=0).fit(data.X)
-        >>> bands = model.intervals(data.X, n_resamples=20)
-        >>> bands, bands.patterns.lower.shape
-        (Intervals(95 %, 20 resamples over rows, 2 components), (6, 18, 2))
-        """
-        door = {name: further.pop(name, None) for name in ("mask", "dims", "weights")}
-        request = Request(
-            level=level,
-            n_resamples=n_resamples,
-            over=over,
-            groups=groups,
-            contrasts=contrasts,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            **further,
-        )
-        found = intervals_of(self.result_, X, request, **door)
-        self._take(replace(self.result_, intervals=found))
-        return found
-
-    @property
-    def intervals_(self) -> Intervals | None:
-        """Bands around the factors, where `intervals` was asked for them."""
-        return self.result_.intervals
 
     def _with(self, result: Result) -> Self:
         other = type(self)(**self.get_params())
