@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tparafac2.models import Decomposition
 
 FIGURE_KINDS = ("png", "pdf", "svg")
-_OURS = ("component", "loading", "weight", "strength", "undetermined")
+_OURS = ("component", "name", "loading", "weight", "strength", "undetermined")
 
 
 def write_results(
@@ -264,8 +264,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         J = len(pattern)
         own = columns if columns is not None and len(columns) == J else np.arange(J)
         labels = {names["time"]: np.repeat(times[k : k + 1], J), names["columns"]: own}
-        patterns.append(_lines(labels, "weight", pattern))
-    strengths = _lines({names["time"]: times}, "strength", C)
+        patterns.append(_lines(labels, "weight", pattern, result.component_names))
+    strengths = _lines({names["time"]: times}, "strength", C, result.component_names)
     return {
         "loadings": loading_lines(result, rows, A),
         "patterns": pd.concat(patterns, ignore_index=True),
@@ -277,7 +277,7 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
 
 def loading_lines(result: Result, rows: Any, A: Any) -> pd.DataFrame:
     """Loadings as a long table: one line for each row and component."""
-    return _lines({_names(result)["rows"]: rows}, "loading", A)
+    return _lines({_names(result)["rows"]: rows}, "loading", A, result.component_names)
 
 
 def _names(result: Result) -> dict[str, str]:
@@ -292,17 +292,21 @@ def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:
     tables: dict[str, Any] = {}
     if result.trust is not None and (measured := result.trust.by_component):
         numbers = np.arange(1, result.rank + 1)
-        tables["components"] = {"component": numbers, "share": result.shares, **measured}
+        called = {"name": np.array(result.component_names)} if result.component_names else {}
+        tables["components"] = {"component": numbers, **called, "share": result.shares, **measured}
     if result.choice is not None:
         tables["choice"] = result.choice["tried"]
         tables["choice_components"] = result.choice["components"]
     return {name: pd.DataFrame(columns) for name, columns in tables.items() if columns}
 
 
-def _lines(labels: Mapping[str, Any], what: str, values: Any) -> pd.DataFrame:
+def _lines(labels: Mapping[str, Any], what: str, values: Any, component_names: Sequence[str]) -> pd.DataFrame:
     """One line for each label and component."""
     import pandas as pd
 
     n, R = np.shape(values)
     lines = {name: np.repeat(column, R) for name, column in labels.items()}
-    return pd.DataFrame(lines | {"component": np.tile(np.arange(1, R + 1), n), what: np.ravel(values)})
+    components: dict[str, Any] = {"component": np.tile(np.arange(1, R + 1), n)}
+    if component_names:
+        components["name"] = np.tile(np.array(component_names), n)
+    return pd.DataFrame(lines | components | {what: np.ravel(values)})

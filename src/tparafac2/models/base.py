@@ -3,6 +3,7 @@
 The conventions do without scikit-learn's import, which takes longer than most fits.
 """
 
+import copy
 import inspect
 import os
 from collections.abc import Hashable, Mapping, Sequence
@@ -437,6 +438,37 @@ arrays, or "rows", optional
     def patterns_at(self, t: Any) -> "xr.DataArray":
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
         return self.result_.patterns_at(t)
+
+    def rename(self, names: Mapping[int, str | None] | Sequence[str | None] | None) -> Self:
+        """The same fitted model with names of its components, which all that is shown of it then has.
+
+        They are kept in files, and may be given wherever the number of a component is asked for.
+
+        Parameters
+        ----------
+        names : mapping of numbers (from 1) to names, or sequence of R names, or None
+            Those of a mapping are added to the names that there are; None takes all away.
+
+        Returns
+        -------
+        fitted model
+            Another one; this one stays as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tparafac2 as tp
+        >>> model = tp.CP(rank=2, n_starts=1, random_state=0).fit(np.random.default_rng(0).random((4, 6, 5)))
+        >>> model.rename({2: "Africa"}).result_.component_names
+        ('', 'Africa')
+        """
+        return self._with(self.result_.rename(names))
+
+    def _with(self, result: Result) -> Self:
+        """The same model with another account of its fit."""
+        other = copy.copy(self)
+        other._take(result)
+        return other
 
     def normalised(self) -> NormalisedFactors:
         """Factors for eyes: unit loadings and patterns, all size in the strengths."""

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import FALL, RISE, name_component, open_frame, say
-from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
+from tparafac2.plots.subject import as_result, count, course_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
 from tparafac2.plots.words import dimension_name, few_of, labels_of
+from tparafac2.result import place_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +88,7 @@ def loadings(model: object, component: int = 1, n: int = 20, *, ax: Axes | None 
         target.set_xlabel("Loading")
         target.set_ylabel(few_of(dimension_name(result, "rows"), len(shown), len(values)))
         open_frame(target)
-        name_component(target, r)
+        name_component(target, result, r)
     return target
 
 
@@ -138,7 +139,7 @@ def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = N
             _draw(target, axis, labels, rises, falls)
         else:
             say(target, "No column moves.")
-        name_component(target, r)
+        name_component(target, result, r)
     return target
 
 

@@ -79,7 +79,7 @@ def overview(model: object, *, n_columns: int | None = None) -> Figure:
             hatched |= draw_map(panel, axis, course, few, reach)
             draw_time(panel, axis, rug=True)
             label_columns(panel, result, few, longest=_LETTERS)
-            name_component(panel, r)
+            name_component(panel, result, r)
         lower.colorbar(
             panels[0].collections[0], ax=list(panels), extend=extend, label=WEIGHT, pad=0.01, aspect=40
         )

@@ -12,10 +12,10 @@ from tparafac2.data import listed
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.heat_maps import WEIGHT, by_time, label_columns, largest_columns
 from tparafac2.plots.style import name_component, open_frame
-from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
+from tparafac2.plots.subject import as_result, count, course_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
 from tparafac2.plots.words import picture_text
-from tparafac2.result import Result, moment_text, read_moments, timeline
+from tparafac2.result import Result, moment_text, place_of, read_moments, timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +96,7 @@ def snapshots(
         label_columns(target, result, shown)
         target.set_xlabel(WEIGHT)
         open_frame(target)
-        name_component(target, r)
+        name_component(target, result, r)
         target.legend(lines, texts, title=axis.name, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return target
 

@@ -20,9 +20,10 @@ from tparafac2.plots.heat_maps import (
     label_columns,
 )
 from tparafac2.plots.style import COLUMN_WIDTH, DIVERGING, name_component, require_axes, rows_that_fit
-from tparafac2.plots.subject import Course, as_result, count, course_of, place_of
+from tparafac2.plots.subject import Course, as_result, count, course_of
 from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis
-from tparafac2.result import Result
+from tparafac2.plots.words import literal
+from tparafac2.result import Result, heading, place_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +91,7 @@ def pattern(
     with canvas(ax, 13, 2.0 + _ROW_HEIGHT * labelled) as target:
         hatched = draw_map(target, axis, course, shown, reach)
         label_columns(target, result, shown)
-        name_component(target, r)
+        name_component(target, result, r)
         _finish(target, axis, hatched)
         if ax is None:
             add_colour_bar(target, extend)
@@ -153,7 +154,11 @@ def truth(
             draw_map(target, axis, course, shown, reach, top) for course, top in zip((upper, lower), tops)
         ]
         target.set_title(f"True component {t + 1}", loc="left", fontweight="bold")
-        _name_lower(target, tops[1], f"Component {r + 1} (cosine {match.per_mode['B'][t]:.2f})")
+        _name_lower(
+            target,
+            tops[1],
+            f"{literal(heading(result.component_names, r))} (cosine {match.per_mode['B'][t]:.2f})",
+        )
         label_columns(target, result, shown, tops)
         _finish(target, axis, any(hatched))
         if ax is None:

@@ -47,22 +47,6 @@ def as_result(model: object) -> Result:
     )
 
 
-def place_of(component: Any, result: Result) -> int:
-    """Turn the number of a component, counted from 1, into its place in the arrays."""
-    R = result.rank
-    try:
-        number = operator.index(component)
-    except TypeError:
-        number = 0
-    if isinstance(component, bool) or not 1 <= number <= R:
-        allowed, how_many = ("1", "there is one") if R == 1 else (f"from 1 to {R}", f"there are {R}")
-        raise ValueError(
-            f"component must be {allowed}, as components are counted from 1 and {how_many}; "
-            f"got {component!r}."
-        )
-    return number - 1
-
-
 def count(name: str, value: Any) -> int:
     """Refuse what is not a number of things to show."""
     try:

@@ -72,7 +72,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "subtitle": f"{result.model}: {size_text(result)}",
         "facts": [fact._asdict() for fact in account(result, words)],
         "about": [[str(name), _plain_text(value)] for name, value in about.items()],
-        "components": [one._asdict() for one in component_accounts(result, view)],
+        "components": _components(result, view),
         "names": dict(result.labels.names),
         "times": {"labels": view.times, "moments": view.moments.tolist()},
         "rows": {"labels": [view.rows[i] for i in rows], "of": len(view.rows)},
@@ -88,6 +88,12 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "choice": None if result.choice is None else choice_account(result.choice, words),
         "version": __version__,
     }
+
+
+def _components(result: Result, view: Display) -> list[dict[str, Any]]:
+    """What is said of each component, with the name that the user gave it, or none."""
+    names = result.component_names or ("",) * result.rank
+    return [{"name": name} | one._asdict() for name, one in zip(names, component_accounts(result, view))]
 
 
 def quantise(courses: NDArray[np.float64]) -> Steps:

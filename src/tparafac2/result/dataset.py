@@ -80,12 +80,14 @@ def to_dataset(result: Result) -> xr.Dataset:
     if result.row_weights is not None:
         coordinates["row_weight"] = (rows, result.row_weights)
     coordinates["component"] = np.arange(1, result.rank + 1)
+    if result.component_names:
+        coordinates["component_name"] = ("component", np.array(result.component_names))
     return xr.Dataset(variables, coordinates, _attributes(result))
 
 
 def dimensions(result: Result) -> dict[Mode, str]:
     """Name the dimensions of the data set."""
-    fixed = {"time_value", "row_weight", "component", "trace_row", "start"}
+    fixed = {"time_value", "row_weight", "component", "component_name", "trace_row", "start"}
     return free_names(result.labels, {*_VARIABLES, *fixed, *_table_variables(result)})
 
 

@@ -50,6 +50,7 @@ _LATER_FIELDS = (
     "negative_share",
     "weighting",
     "choice",
+    "component_names",
 )
 _LATER_ARRAYS = {
     "times": ("time",),

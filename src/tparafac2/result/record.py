@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,6 +15,7 @@ from tparafac2 import metrics
 from tparafac2.data import Labels, printable
 from tparafac2.penalties import asks_for, softens
 from tparafac2.result import observation
+from tparafac2.result.naming import read_names
 from tparafac2.result.terms import Method, Terms
 from tparafac2.result.trust import Trust
 from tparafac2.words import PYTHON, Words
@@ -127,6 +128,8 @@ class Result:
     choice : mapping, optional
         How rank, smoothness and rigidity were chosen, and all that was tried: `tparafac2.Choice` reads it.
         None: they were given.
+    component_names : tuple of R str
+        What the user calls the components, "" where they have no name; empty if none has one.
 
     Examples
     --------
@@ -168,6 +171,7 @@ class Result:
     weighting: Mapping[str, Any] | None = None
     trust: Trust | None = None
     choice: Mapping[str, Any] | None = None
+    component_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -192,6 +196,27 @@ class Result:
             object.__setattr__(self, name, value)
         if self.trust is not None and self.trust.rank not in (None, self.rank):
             raise ValueError(f"trust must be of {self.rank} components; got that of {self.trust.rank}.")
+        names = [name or None for name in self.component_names]
+        object.__setattr__(self, "component_names", read_names(names or None, self.rank))
+
+    def rename(self, names: Mapping[int, str | None] | Sequence[str | None] | None) -> Result:
+        """Give the same result with names of its components, which all that is shown of it then has.
+
+        Parameters
+        ----------
+        names : mapping of numbers (from 1) to names, or sequence of R names, or None
+            Those of a mapping are added to the names that there are; None takes all away.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = Result(model="CP", A=np.ones((4, 2)), B=np.ones((2, 3, 2)), C=np.ones((2, 2)),
+        ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True,
+        ...                 n_iter=7)
+        >>> result.rename({2: "Africa"}).component_names
+        ('', 'Africa')
+        """
+        return replace(self, component_names=read_names(names, self.rank, self.component_names))
 
     @property
     def shape(self) -> tuple[int, int, int]:

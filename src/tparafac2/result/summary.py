@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import label_text, printable
 from tparafac2.result.kinds import ENDINGS, Kind
+from tparafac2.result.naming import called
 from tparafac2.result.record import Result
 from tparafac2.result.wording import notes, sentence, trusted
 from tparafac2.words import PYTHON, Words
@@ -78,8 +79,9 @@ def summary(result: Result, words: Words = PYTHON) -> str:
     first, last = end_labels(result)
     for one in component_facts(result):
         size = f"{one.share:.0%} of strength, {one.first:.4g} -> {one.last:.4g}"
+        which = called(result.component_names, one.component - 1)
         lines += [
-            f"  component {one.component}: {', '.join(filter(None, (size, one.trust)))}",
+            f"  component {which}: {', '.join(filter(None, (size, one.trust)))}",
             f"    {first}: {one.first_columns}",
             f"    {last}: {one.last_columns}",
         ]
@@ -234,11 +236,18 @@ def to_html(result: Result) -> str:
     True
     """
     first, last = end_labels(result)
+    names = result.component_names
     head = ["component", "share"]
     head += [f"{what}, {when}" for what in ("strength", "columns") for when in (first, last)]
     head += ["trust"] * (result.trust is not None)
     components = [
-        (one.component, f"{one.share:.0%}", f"{one.first:.4g}", f"{one.last:.4g}", *one[4:])[: len(head)]
+        (
+            called(names, one.component - 1),
+            f"{one.share:.0%}",
+            f"{one.first:.4g}",
+            f"{one.last:.4g}",
+            *one[4:],
+        )[: len(head)]
         for one in component_facts(result)
     ]
     facts = "".join(
