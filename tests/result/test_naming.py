@@ -43,7 +43,7 @@ def test_a_mapping_adds_to_names_and_takes_them_away():
         ({3: "a"}, "has 3 among its keys: components are counted from 1 to 2"),
         ({0: "a"}, "has 0 among its keys"),
         ({True: "a"}, "has True among its keys"),
-        ({"Africa": 1}, "has 'Africa' among its keys"),
+        ({"Africa": "a"}, "has 'Africa' among its keys"),
         ({1: "a", 2: "a"}, "has 'a' more than once"),
     ],
 )

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tparafac2.models import Decomposition
 
 FIGURE_KINDS = ("png", "pdf", "svg")
+_DISTINCTIVE = 10
+"""Columns of each component and time that are listed as what sets it apart."""
 _OURS = ("component", "name", "loading", "weight", "strength", "undetermined")
 
 
@@ -47,7 +49,8 @@ def write_results(
     ----------
     model : fitted model
     folder : path
-        ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv`` and ``strengths.csv``, ``figures``, the
+        ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv``, ``strengths.csv`` and
+        ``distinctive.csv``, ``figures``, the
         page ``report.html``, and ``log.json`` with what was done. Where it was measured, how far to trust
         each component (``components.csv``); where `choose` took the settings, all that were tried
         (``choice.csv``) and how replicable their components are (``choice_components.csv``). In the tables
@@ -75,8 +78,8 @@ def write_results(
     >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_results(model, Path(place) / "out", figures=())
-    ...     sorted(path.name for path in folder.iterdir())
-    ['loadings.csv', 'log.json', 'model.nc', 'patterns.csv', 'report.html', 'starts.csv', 'strengths.csv']
+    ...     sorted(path.name for path in folder.iterdir() if path.suffix != ".csv")
+    ['log.json', 'model.nc', 'report.html']
     """
     from tparafac2.models import Decomposition
 
@@ -240,7 +243,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        "loadings", "patterns", "strengths", and the account of the "starts"; where it was measured, how far
+        "loadings", "patterns", "strengths", the ten most "distinctive" columns of each component and time
+        (see `Result.distinctive`), and the account of the "starts"; where it was measured, how far
         to trust the "components"; where `choose` took the settings, its "choice" and "choice_components".
 
     Examples
@@ -271,6 +275,7 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         "patterns": pd.concat(patterns, ignore_index=True),
         "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
         "starts": result.starts_table(),
+        "distinctive": _distinctive(result),
         **_trust_tables(result),
     }
 
@@ -278,6 +283,14 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
 def loading_lines(result: Result, rows: Any, A: Any) -> pd.DataFrame:
     """Loadings as a long table: one line for each row and component."""
     return _lines({_names(result)["rows"]: rows}, "loading", A, result.component_names)
+
+
+def _distinctive(result: Result) -> pd.DataFrame:
+    """What sets each component apart at each time."""
+    found = result.distinctive(n=_DISTINCTIVE)
+    if result.component_names:
+        found.insert(1, "name", [result.component_names[number - 1] for number in found["component"]])
+    return found
 
 
 def _names(result: Result) -> dict[str, str]:

@@ -8,7 +8,7 @@ import inspect
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from tparafac2.data import FloatArray, Intake, Table, take_in
 from tparafac2.errors import InvalidValue
@@ -33,7 +33,7 @@ from tparafac2.large import Stored, stored_if_large, take_stored
 from tparafac2.models.new_data import ForNewData
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
-from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
+from tparafac2.result import By, Evaluation, Finding, NormalisedFactors, Result, Terms
 from tparafac2.starts import Progress
 from tparafac2.words import PYTHON, Argument, Setting, Words
 
@@ -439,6 +439,21 @@ arrays, or "rows", optional
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
         return self.result_.patterns_at(t)
 
+    def distinctive(
+        self,
+        component: Any = None,
+        time: Any = None,
+        n: int = 10,
+        *,
+        of: Literal["columns", "rows"] = "columns",
+    ) -> "pd.DataFrame":
+        """Columns that set a component apart from the others at a time, or rows: see `Result.distinctive`."""
+        return self.result_.distinctive(component, time, n, of=of)
+
+    def describe(self) -> str:
+        """Tell of each component what it is, what it was and became, when it was strong, and how sure."""
+        return self.result_.describe()
+
     def rename(self, names: Mapping[int, str | None] | Sequence[str | None] | None) -> Self:
         """The same fitted model with names of its components, which all that is shown of it then has.
 
@@ -478,9 +493,9 @@ arrays, or "rows", optional
         """Everything as one labelled xarray.Dataset, with the factors of `normalised`."""
         return self.result_.to_dataset()
 
-    def summary(self, words: Words = PYTHON) -> str:
-        """Tell in a few lines what was found and how far to trust it."""
-        return self.result_.summary(words)
+    def summary(self, words: Words = PYTHON, *, by: By = "weight") -> str:
+        """Tell in a few lines what was found and how far to trust it; see `Result.summary`."""
+        return self.result_.summary(words, by=by)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a netCDF file, for `tparafac2.load`."""

@@ -23,7 +23,7 @@ from tparafac2.plots.style import COLUMN_WIDTH, DIVERGING, name_component, requi
 from tparafac2.plots.subject import Course, as_result, count, course_of
 from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis
 from tparafac2.plots.words import literal
-from tparafac2.result import Result, heading, place_of
+from tparafac2.result import By, Result, heading, place_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +39,7 @@ def pattern(
     component: int = 1,
     *,
     n_columns: int | None = None,
+    by: By = "weight",
     limit: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -57,6 +58,9 @@ def pattern(
     n_columns : int, optional
         How many columns to show; by default those that matter (a twentieth of the largest, over all times),
         but no more than 25 and no more than can be labelled.
+    by : "weight" or "distinctive"
+        Which columns are shown: the largest ones, or those that set the component apart from the others (see
+        `Result.distinctive`).
     limit : float, optional
         The absolute weight with the deepest colour. By default one weight in a hundred is beyond. Give the
         same limit to heat maps that are to be compared.
@@ -80,17 +84,17 @@ def pattern(
     result = as_result(model)
     r = place_of(component, result)
     axis = time_axis(result)
-    course = course_of(result, r, axis)
+    course = course_of(result, r, axis, by)
     wanted = None if n_columns is None else count("n_columns", n_columns)
     fixed = None if limit is None else _check_limit(limit)
     require_axes(ax)
     most = _MOST_COLUMNS if ax is None else min(_MOST_COLUMNS, rows_that_fit(ax))
-    shown = columns_to_show(result, course, wanted, most)
+    shown = columns_to_show(result, course, wanted, most, by)
     reach, extend = colour_range(course.weights[:, shown], fixed)
     labelled = min(len(shown), 25) if result.ragged else max(len(shown), 5)
     with canvas(ax, 13, 2.0 + _ROW_HEIGHT * labelled) as target:
         hatched = draw_map(target, axis, course, shown, reach)
-        label_columns(target, result, shown)
+        label_columns(target, result, shown, by=by)
         name_component(target, result, r)
         _finish(target, axis, hatched)
         if ax is None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import padded
 from tparafac2.plots.time_axis import TimeAxis
-from tparafac2.result import Result
+from tparafac2.result import By, Result, of_columns
 
 
 class Course(NamedTuple):
@@ -22,10 +22,17 @@ class Course(NamedTuple):
         Every pattern has length 1; slices are in the order of time. NaN where a slice has no such column.
     determined : ndarray of bool (K, J)
         Whether the data say anything about this weight.
+    distinctive : ndarray (K, J), optional
+        How far each column sets this component apart from the others.
     """
 
     weights: NDArray[np.float64]
     determined: NDArray[np.bool_]
+    distinctive: NDArray[np.float64] | None = None
+
+    def ranked(self, by: By) -> NDArray[np.float64]:
+        """What columns are chosen by, at every time; NaN or zero where they are not determined."""
+        return self.known if by == "weight" or self.distinctive is None else self.distinctive
 
     @property
     def known(self) -> NDArray[np.float64]:
@@ -58,7 +65,7 @@ def count(name: str, value: Any) -> int:
     return number
 
 
-def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
+def course_of(result: Result, r: int, axis: TimeAxis, by: By = "weight") -> Course:
     """Follow the pattern of component r (from 0) in time."""
     J = result.shape[2]
     weights = padded([piece[:, r] for piece in result.normalised().B], J)
@@ -68,7 +75,8 @@ def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
     # A pattern that never changes is known from the times at which it was observed.
     if result.coverage is not None and not (weights == weights[0]).all():
         determined &= result.coverage > 0
-    return Course(weights[axis.order], determined[axis.order])
+    scores = None if by == "weight" else of_columns(result)[axis.order, :, r]
+    return Course(weights[axis.order], determined[axis.order], scores)
 
 
 def unobserved_times(result: Result) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tparafac2 import __version__
 from tparafac2.report.choice import choice_account
 from tparafac2.report.display import Display, account, component_accounts, look
-from tparafac2.result import Result, size_text
+from tparafac2.result import Mark, Result, portraits, size_text
 from tparafac2.words import PYTHON, Words
 
 STEPS = 32_767
@@ -91,9 +91,26 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
 
 
 def _components(result: Result, view: Display) -> list[dict[str, Any]]:
-    """What is said of each component, with the name that the user gave it, or none."""
-    names = result.component_names or ("",) * result.rank
-    return [{"name": name} | one._asdict() for name, one in zip(names, component_accounts(result, view))]
+    """What is said of each component: its account, its name, if it has one, and what sets it apart."""
+    accounts = component_accounts(result, view)
+    return [
+        one._asdict()
+        | {
+            "name": portrait.name,
+            "rows": _marks(portrait.rows),
+            "stations": [{"time": at.time, "columns": _marks(at.columns)} for at in portrait.stations],
+            "strong": portrait.strong,
+            "sure": list(portrait.sure),
+        }
+        for one, portrait in zip(accounts, portraits(result))
+    ]
+
+
+def _marks(marks: Sequence[Mark]) -> list[dict[str, Any]]:
+    return [
+        {"label": one.label, "weight": _number(one.weight), "distinctiveness": _number(one.distinctiveness)}
+        for one in marks
+    ]
 
 
 def quantise(courses: NDArray[np.float64]) -> Steps:

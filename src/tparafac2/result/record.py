@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from tparafac2.result.distinctive import By
     from tparafac2.result.evaluation import Evaluation
     from tparafac2.result.kinds import Finding
 
@@ -416,6 +417,60 @@ class Result:
 
         return patterns_at(self, t)
 
+    def distinctive(
+        self,
+        component: Any = None,
+        time: Any = None,
+        n: int = 10,
+        *,
+        of: Literal["columns", "rows"] = "columns",
+    ) -> pd.DataFrame:
+        """Give the columns that set a component apart from the others at a time, or its rows.
+
+        Distinctive is what weighs much in this component and little in the others: its weight in the
+        normalised pattern, times the share of its squared weights that this component has. Negative weights
+        are not distinctive, nor is what the data do not determine.
+
+        Parameters
+        ----------
+        component : int or str, optional
+            Its number, from 1, or its name; all of them, unless given.
+        time : label, number or date, optional
+            Of a slice; all of them, unless given.
+        n : int
+            How many at most, of each component and time.
+        of : "columns" or "rows"
+
+        Returns
+        -------
+        DataFrame
+            One line for each: component, time, rank (from 1), column, weight and distinctiveness (0 to 1);
+            of rows component, rank, row, loading and distinctiveness. Columns, rows and times are called as
+            the user calls them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> B = np.array([[[3.0, 0.0], [4.0, 5.0]]])
+        >>> result = Result(model="CP", A=np.ones((4, 2)), B=B, C=np.ones((1, 2)), objective=0.5,
+        ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
+        >>> result.distinctive(1, n=1)[["columns", "weight", "distinctiveness"]].values.tolist()
+        [[0.0, 0.6, 0.6]]
+        """
+        from tparafac2.result.distinctive import table
+
+        return table(self, component, time, n, of=of)
+
+    def describe(self) -> str:
+        """Tell of each component what it is, what it was and became, when it was strong, and how sure.
+
+        That is its most distinctive rows; its most distinctive columns at the first, the middle and the last
+        time at which the data determine them; its strengths; and what is known of how far to trust it.
+        """
+        from tparafac2.result.portraits import describe
+
+        return describe(self)
+
     def reconstruct(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Compute the data that the components describe, (K, I, J) or a list of (I, J_k)."""
         return metrics.reconstruct(self.A, self.B, self.C)
@@ -504,17 +559,19 @@ class Result:
 
         save_result(self, path)
 
-    def summary(self, words: Words = PYTHON) -> str:
+    def summary(self, words: Words = PYTHON, *, by: By = "weight") -> str:
         """Describe the fit and every component in a few lines for the terminal.
 
         Parameters
         ----------
         words : Words
             What arguments are called; the command line has words of its own.
+        by : "weight" or "distinctive"
+            Which columns are named: those with the largest weights, or those that set a component apart.
         """
         from tparafac2.result.summary import summary
 
-        return summary(self, words)
+        return summary(self, words, by=by)
 
     def _repr_html_(self) -> str:
         from tparafac2.result.summary import to_html
