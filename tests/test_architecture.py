@@ -35,6 +35,7 @@ ROOMS = (
     "starts",
     "fitting",
     "newdata",
+    "inference",
     "models",
     "choosing",
     "synthetic",

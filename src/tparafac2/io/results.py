@@ -271,7 +271,7 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         patterns.append(_lines(labels, "weight", pattern, result.component_names))
     strengths = _lines({names["time"]: times}, "strength", C, result.component_names)
     return {
-        "loadings": loading_lines(result, rows, A),
+        "loadings": _with_attributes(result, loading_lines(result, rows, A)),
         "patterns": pd.concat(patterns, ignore_index=True),
         "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
         "starts": result.starts_table(),
@@ -283,6 +283,16 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
 def loading_lines(result: Result, rows: Any, A: Any) -> pd.DataFrame:
     """Loadings as a long table: one line for each row and component."""
     return _lines({_names(result)["rows"]: rows}, "loading", A, result.component_names)
+
+
+def _with_attributes(result: Result, lines: pd.DataFrame) -> pd.DataFrame:
+    """Loadings beside what else is known of their rows, with "_" appended to names that are taken."""
+    for given, values in result.labels.attributes.items():
+        name = given
+        while name in lines:
+            name += "_"
+        lines[name] = np.repeat(values, result.rank)
+    return lines
 
 
 def _distinctive(result: Result) -> pd.DataFrame:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2 import __version__
+from tparafac2.data import label_text
 from tparafac2.report.choice import choice_account
-from tparafac2.report.display import Display, account, component_accounts, look
+from tparafac2.report.display import LONGEST_LABEL, Display, account, component_accounts, look
 from tparafac2.result import Mark, Result, portraits, size_text
 from tparafac2.words import PYTHON, Words
 
@@ -75,7 +76,11 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "components": _components(result, view),
         "names": dict(result.labels.names),
         "times": {"labels": view.times, "moments": view.moments.tolist()},
-        "rows": {"labels": [view.rows[i] for i in rows], "of": len(view.rows)},
+        "rows": {
+            "labels": [view.rows[i] for i in rows],
+            "of": len(view.rows),
+            "attributes": {name: _values(given[rows]) for name, given in result.labels.attributes.items()},
+        },
         "columns": {"labels": [view.columns[j] for j in columns], "of": len(view.columns)},
         "strengths": [_numbers(course) for course in view.C.T],
         "known": view.known.T.tolist(),
@@ -239,6 +244,13 @@ def _plain_text(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return ", ".join(_plain_text(one) for one in value)
     return str(value)
+
+
+def _values(attribute: NDArray[Any]) -> list[Any]:
+    """Numbers, or texts, of rows; null where they are missing."""
+    if attribute.dtype.kind == "f":
+        return _numbers(attribute)
+    return [None if one is None else label_text(one, LONGEST_LABEL) for one in attribute]
 
 
 def _number(value: float) -> float | None:

@@ -27,6 +27,7 @@ _VARIABLES = (
     *("loadings", "patterns", "strengths", "share", "width", "coverage", "undetermined"),
     *_TRUST.values(),
 )
+_FIXED = ("time_value", "row_weight", "component", "component_name", "trace_row", "start")
 _ROUNDING_STEPS = 4
 _UNITS = {
     "loadings": {"units": "every component has length 1"},
@@ -79,6 +80,8 @@ def to_dataset(result: Result) -> xr.Dataset:
         coordinates["time_value"] = (time, result.times)
     if result.row_weights is not None:
         coordinates["row_weight"] = (rows, result.row_weights)
+    for name, values in _attributes_of_rows(result, {*variables, *coordinates, *_FIXED}).items():
+        coordinates[name] = (rows, values)
     coordinates["component"] = np.arange(1, result.rank + 1)
     if result.component_names:
         coordinates["component_name"] = ("component", np.array(result.component_names))
@@ -87,8 +90,19 @@ def to_dataset(result: Result) -> xr.Dataset:
 
 def dimensions(result: Result) -> dict[Mode, str]:
     """Name the dimensions of the data set."""
-    fixed = {"time_value", "row_weight", "component", "component_name", "trace_row", "start"}
-    return free_names(result.labels, {*_VARIABLES, *fixed, *_table_variables(result)})
+    return free_names(result.labels, {*_VARIABLES, *_FIXED, *_table_variables(result)})
+
+
+def _attributes_of_rows(result: Result, taken: Collection[str]) -> dict[str, NDArray[Any]]:
+    """What else is known of the rows, with "_" appended to names that are taken; "" is a missing text."""
+    found: dict[str, NDArray[Any]] = {}
+    for given, values in result.labels.attributes.items():
+        name = given
+        while name in taken or name in found:
+            name += "_"
+        texts = values.dtype.kind == "O"
+        found[name] = np.array(["" if one is None else one for one in values]) if texts else values
+    return found
 
 
 def free_names(labels: Labels, taken: Collection[str]) -> dict[Mode, str]:

@@ -417,6 +417,25 @@ class Result:
 
         return patterns_at(self, t)
 
+    @property
+    def row_attributes(self) -> pd.DataFrame:
+        """What else is known of the rows (region, treatment, age), by their labels; empty if nothing is."""
+        import pandas as pd
+
+        rows = pd.Index(self.labels.coordinate("rows", len(self.A)), name=self.labels.names["rows"])
+        return pd.DataFrame(dict(self.labels.attributes), index=rows)
+
+    def with_row_attributes(self, frame: Any) -> Result:
+        """Give the same result with what else is known of its rows, instead of what was.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The labels of the rows are in the column that is called as they are, in its index, or in its first
+            column. Rows without a line have missing attributes.
+        """
+        return replace(self, labels=self.labels.with_attributes(frame, len(self.A)))
+
     def distinctive(
         self,
         component: Any = None,
