@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOTE = (
-    "An association is not a cause. Loadings were estimated from the same data, and their own uncertainty is not "
-    "in the intervals; groups that differ in noise, or in what was observed of them, can differ in loadings for "
-    "that reason alone. p_corrected counts the associations of this table only, not others that were looked at."
+    "An association is not a cause. Loadings were estimated from the same data, and their own uncertainty is "
+    "not in the intervals; groups that differ in noise, or in what was observed of them, can differ in "
+    "loadings for that reason alone. p_corrected counts the associations of this table only, and no others "
+    "that were looked at."
 )
 """What associations do not prove."""
 
@@ -118,7 +119,9 @@ def _lines(
     names = result.component_names or ("",) * result.rank
     for r in range(result.rank):
         told = one.kind.told(Z[:, r]) if alive[r] else {}
-        numbers = (found.value[r], *bounds[:, r], p[r]) if alive[r] else (np.nan,) * 4
+        numbers = (found.value[r], *bounds[:, r]) if alive[r] else (np.nan,) * 3
+        if one.kind.name == "difference" and numbers[0] < 0:  # that of the high group to the low one
+            numbers = -numbers[0], -numbers[2], -numbers[1]
         yield {
             "component": r + 1,
             "name": names[r],
@@ -128,7 +131,7 @@ def _lines(
             "lower": numbers[1],
             "upper": numbers[2],
             "rows": len(one.places),
-            "p": numbers[3],
+            "p": p[r] if alive[r] else np.nan,
             "high": told.get("high", ""),
             "low": told.get("low", ""),
             "difference": told.get("difference", np.nan),

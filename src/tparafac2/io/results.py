@@ -104,6 +104,8 @@ def _write(
         write_csv(table, folder / f"{name}.csv")
     if kinds:
         _draw(model, folder / "figures", kinds)
+    if (found := _associations(model.result_)) is not None:
+        write_csv(found, folder / "associations.csv")
     told = {name: fact for name, fact in facts.items() if name != "title"}
     write_page(model, folder / "report.html", title=facts.get("title"), about=told, words=words)
     result = model.result_
@@ -118,6 +120,16 @@ def _write(
         "findings": [finding.as_dict() for finding in result.findings],
     }
     _write_log(folder, facts, done)
+
+
+def _associations(result: Result) -> pd.DataFrame | None:
+    """What components have to do with what else is known of the rows, if anything is."""
+    from tparafac2.inference import associations
+
+    if not result.labels.attributes:
+        return None
+    found = associations(result)
+    return found if result.component_names else found.drop(columns="name")
 
 
 def _save_all(models: Mapping[str, Decomposition], folder: Path) -> None:

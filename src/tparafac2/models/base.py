@@ -538,11 +538,10 @@ arrays, or "rows", optional
 
         Examples
         --------
-        >>> import numpy as np
         >>> import pandas as pd
         >>> import tparafac2 as tp
-        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=30, n_columns=20)
-        >>> about = pd.DataFrame({"half": np.where(data.A[:, 0] > np.median(data.A[:, 0]), "upper", "lower")})
+        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=60, n_columns=30)
+        >>> about = pd.DataFrame({"truth": data.A[:, 0]})
         >>> model = tp.TParafac2(rank=3, n_starts=2, random_state=0).fit(data.X, row_attributes=about)
         >>> float(model.associations()["p_corrected"].min()) < 0.01
         True

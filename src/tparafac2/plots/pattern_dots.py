@@ -29,7 +29,7 @@ _USUAL_TIMES = 4
 
 def snapshots(
     model: object,
-    component: int = 1,
+    component: int | str = 1,
     times: Any = None,
     *,
     n_columns: int | None = None,
@@ -44,8 +44,8 @@ def snapshots(
     Parameters
     ----------
     model : fitted model or Result
-    component : int
-        Counted from 1.
+    component : int or str
+        Counted from 1, or its name.
     times : label, number or date, or a sequence of them, optional
         Times of slices, as the user calls them. By default up to four, from the first to the last at which
         the pattern is determined.

@@ -36,7 +36,7 @@ _GAP = 1.8
 
 def pattern(
     model: object,
-    component: int = 1,
+    component: int | str = 1,
     *,
     n_columns: int | None = None,
     by: By = "weight",
@@ -53,8 +53,8 @@ def pattern(
     Parameters
     ----------
     model : fitted model or Result
-    component : int
-        Counted from 1.
+    component : int or str
+        Counted from 1, or its name.
     n_columns : int, optional
         How many columns to show; by default those that matter (a twentieth of the largest, over all times),
         but no more than 25 and no more than can be labelled.
@@ -103,7 +103,12 @@ def pattern(
 
 
 def truth(
-    model: object, true: Any, component: int = 1, *, n_columns: int | None = None, ax: Axes | None = None
+    model: object,
+    true: Any,
+    component: int | str = 1,
+    *,
+    n_columns: int | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the pattern of one component below the true one that it matches best.
 
