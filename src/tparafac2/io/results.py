@@ -50,8 +50,9 @@ def write_results(
     model : fitted model
     folder : path
         ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv``, ``strengths.csv`` and
-        ``distinctive.csv``, ``figures``, the
-        page ``report.html``, and ``log.json`` with what was done. Where it was measured, how far to trust
+        ``distinctive.csv``, ``figures``, the page ``report.html``, and ``log.json`` with what was done. Where
+        something else is known of the rows, what components have to do with it (``associations.csv``, see
+        `Decomposition.associations`). Where it was measured, how far to trust
         each component (``components.csv``); where `choose` took the settings, all that were tried
         (``choice.csv``) and how replicable their components are (``choice_components.csv``). In the tables
         an apostrophe stands before labels that a spreadsheet would run as formulas; `read` takes it away.
@@ -129,6 +130,8 @@ def _associations(result: Result) -> pd.DataFrame | None:
     if not result.labels.attributes:
         return None
     found = associations(result)
+    if not len(found):
+        return None
     return found if result.component_names else found.drop(columns="name")
 
 

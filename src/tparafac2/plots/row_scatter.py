@@ -80,7 +80,6 @@ def scatter(
                 (across[i], upwards[i]),
                 textcoords="offset points",
                 xytext=(3, 2),
-                fontsize="small",
             )
         for line in (target.axhline, target.axvline):
             line(0, color="0.6", lw=0.5, zorder=0)
