@@ -59,6 +59,12 @@ def test_the_most_distinctive_rows_are_named(result):
     assert {text.get_text() for text in ax.texts} & set(first)
 
 
+def test_names_do_not_cover_each_other():
+    A = np.array([[1.0, 0.0], [0.999, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    result = hand_made(I=4, A=A, labels=Labels(rows=["east", "near east", "north", "nothing"]))
+    assert [text.get_text() for text in tp.plots.scatter(result, n_labels=4).texts] == ["east", "north"]
+
+
 def test_bars_are_coloured_by_attribute(result):
     ax = tp.plots.loadings(result, 1, attribute="sex")
     colours = attribute_colours(result, "sex")

@@ -1,5 +1,7 @@
 """Attributes of rows in files, data sets, tables and on the page."""
 
+import json
+
 import numpy as np
 from hand_made import hand_made
 
@@ -36,6 +38,21 @@ def test_the_table_of_loadings_has_them():
     table = tp.io.tidy_tables(hand_made(labels=LABELS))["loadings"]
     assert list(table.columns) == ["rows", "component", "loading", "sex", "age", "loading_", "component_"]
     assert table["sex"].fillna("").tolist() == ["f", "f", "", ""]
+
+
+def test_the_page_has_associations_with_them():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], 10)
+    A = rng.normal(size=(20, 2)) + 5 * (group == "b")[:, None] * [1, 0]
+    A[:, 1] = 0.0
+    page = payload(hand_made(I=20, A=A, labels=Labels(attributes={"g": group})), title="T", about={})
+    first, second = page["associations"]["lines"]
+    assert (first["component"], first["attribute"], first["high"]) == (1, "g", "b")
+    assert first["p_corrected"] < 0.01
+    assert second["p"] is None  # it vanished
+    assert "not a cause" in page["associations"]["note"]
+    assert payload(hand_made(), title="T", about={})["associations"] is None
+    json.dumps(page, allow_nan=False)
 
 
 def test_the_page_has_them():
