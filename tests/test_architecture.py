@@ -34,6 +34,7 @@ ROOMS = (
     "result",
     "starts",
     "fitting",
+    "inference",
     "newdata",
     "inference",
     "models",

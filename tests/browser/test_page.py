@@ -1,9 +1,11 @@
 """The page in a real browser, opened from a file as its readers do."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from banded import intervals_for
 from chosen import a_choice, interrupted, spread_out
 
 from tparafac2.data import Labels
@@ -440,3 +442,33 @@ def test_texts_of_a_choice_are_no_html(show):
     page = show(fit(choice=record))
     assert page.run("window.hit") is None
     assert HOSTILE in page.text("#choice-models")
+
+
+def test_bands_are_shaded_and_doubtful_moves_are_pale(show):
+    result = fit()
+    result = replace(result, intervals=intervals_for(result))
+    page = show(result)
+    assert page.run("document.querySelectorAll('#strengths polygon.band').length") == 2
+    assert page.run("document.querySelectorAll('#courses polygon.band').length") == 5
+    assert "bands of 90 %" in page.text("#courses-hint")
+    assert page.run("document.querySelectorAll('#bars .whisker:not([hidden])').length") > 20
+    assert page.run("document.querySelectorAll('#row-bars .whisker:not([hidden])').length") == 3
+    assert page.texts("#risers th")[2] == "band of the change"
+    doubtful = page.run("document.querySelectorAll('#risers tr.doubtful').length")
+    bands = [text.replace("\u2212", "-").split(" to ") for text in page.texts("#risers td:nth-child(3)")]
+    assert doubtful == sum(float(low) <= 0 <= float(high) for low, high in bands) > 0
+    page.run(
+        "(() => { const list = document.getElementById('measure');"
+        "list.value = 'size'; list.dispatchEvent(new Event('change')); })()"
+    )
+    assert page.run("document.querySelectorAll('#courses polygon.band').length") == 0
+    assert len(page.texts("#risers th")) == 3
+
+
+def test_a_component_without_bands_says_so(show):
+    result = fit()
+    bands = intervals_for(result, unmatched=np.array([0.5, 0.0]))
+    nothing = np.where([True, False], np.nan, bands.patterns.lower)
+    page = show(replace(result, intervals=replace(bands, patterns=bands.patterns._replace(lower=nothing))))
+    assert "no bands" in page.text("#courses-hint")
+    assert page.run("document.querySelectorAll('#courses polygon.band').length") == 0

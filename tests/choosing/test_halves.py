@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tparafac2.choosing.halves import read_groups, split_rows, usable_splits
+from tparafac2.choosing.halves import split_rows, usable_splits
 from tparafac2.choosing.parts import Parts
 from tparafac2.data import Labels
+from tparafac2.fitting import read_groups
 
 
 @given(st.integers(2, 40), st.integers(1, 5), st.integers(0, 1000))

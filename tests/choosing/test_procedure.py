@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 import tparafac2 as tp
 from tparafac2.choosing import procedure
-from tparafac2.choosing.halves import read_groups
 from tparafac2.data import Labels
+from tparafac2.fitting import read_groups
 
 QUICKLY = {
     "smoothness": [1e-3, 1e-2],

@@ -258,6 +258,52 @@ def test_weights_that_cannot_be_used_are_refused(table, tmp_path, text, argument
     assert not (tmp_path / "out").exists()
 
 
+def test_intervals_are_in_the_folder(table, tmp_path):
+    out, families = tmp_path / "out", tmp_path / "families.csv"
+    pd.DataFrame({"who": range(12), "family": [f"f{i // 2}" for i in range(12)]}).to_csv(
+        families, index=False
+    )
+    groups = f"{families}:family"
+    found = run("fit", table, *NAMES, *FAST, "--intervals", "20", "--groups", groups, "--out", out)
+    assert found.exit_code == 0, found.stderr
+    assert "Bands of 95 % from 20 refits to 6 groups of rows drawn anew" in found.stdout
+    assert tp.load(out / "model.nc").intervals_.n_resamples == 20
+    assert {"lower", "upper"} <= set(pd.read_csv(out / "patterns.csv").columns)
+    assert (out / "moves.csv").is_file()
+    again = run(
+        "fit", table, *NAMES, *FAST, "--intervals", "20", "--over", "residuals", "--out", out, "--overwrite"
+    )
+    assert again.exit_code == 0
+    assert "the same rows" in again.stdout
+
+
+def test_too_few_resamples_are_refused_before_any_work(table, tmp_path):
+    found = run("fit", table, *NAMES, *FAST, "--intervals", "3", "--out", tmp_path / "out")
+    assert found.exit_code == ExitCode.SETTINGS
+    assert "--intervals must be at least 20" in found.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_fit_that_cannot_have_intervals_is_written_without(table, tmp_path):
+    out = tmp_path / "out"
+    found = run("fit", table, *NAMES, *FAST, "--model", "tcmf", "--intervals", "20", "--out", out)
+    assert found.exit_code == 0, found.stderr
+    assert "no intervals: the components of this model are not unique" in found.stderr
+    assert tp.load(out / "model.nc").intervals_ is None
+
+
+def test_an_interruption_of_the_refits_does_not_lose_the_fit(table, tmp_path, monkeypatch):
+    def interrupted(*given, **more):
+        raise KeyboardInterrupt("interrupted after 3 of 20 refits.")
+
+    monkeypatch.setattr(tp.TParafac2, "intervals", interrupted)
+    out = tmp_path / "out"
+    found = run("fit", table, *NAMES, *FAST, "--intervals", "20", "--out", out)
+    assert found.exit_code == 0
+    assert "no intervals: interrupted after 3 of 20" in found.stderr
+    assert tp.load(out / "model.nc").intervals_ is None
+
+
 @pytest.fixture
 def parts(tmp_path):
     """A folder of two Parquet files with some repeated lines."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import Table
+from tparafac2.data import Table, take_in
 from tparafac2.io import read
 
 ASKED = {"rows": "author", "columns": "word", "time": "year", "values": "n"}
@@ -246,7 +246,12 @@ def test_name_that_is_there_twice(written):
 
 
 def test_one_time(written):
-    assert "at least two times" in _refused(written(HEADER + "a,b,1,2\nb,b,1,2\n"))
+    path = written(HEADER + "a,b,1,2\nb,b,1,2\n")
+    assert "at least two times" in _refused(path)
+    table = read(path, **ASKED, one_time=True)
+    assert table.shape == (1, 2, 1)  # it may be appended to a model
+    with pytest.raises(ValueError, match="at least two times"):
+        take_in(table)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from banded import banded
 from chosen import a_choice, interrupted
+from hand_made import hand_made
 
 import tparafac2 as tp
 from tparafac2.io import check_folder, tidy_tables, write_results
@@ -244,3 +246,20 @@ def test_what_an_interrupted_choice_did_not_measure_has_no_table(chosen):
     result = replace(chosen.result_, trust=Trust(z=1.0), choice=interrupted())
     assert not {"components", "choice_components"} & set(tidy_tables(result))
     assert len(tidy_tables(result)["choice"]) == 8
+
+
+def test_tables_have_the_ends_of_bands():
+    result = banded()
+    tables = tidy_tables(result)
+    strengths = tables["strengths"]
+    np.testing.assert_allclose(strengths["upper"] - strengths["strength"], 0.05)
+    np.testing.assert_allclose(tables["patterns"]["weight"] - tables["patterns"]["lower"], 0.05)
+    np.testing.assert_allclose(tables["loadings"]["upper"] - tables["loadings"]["lower"], 0.1)
+    moves = tables["moves"]
+    assert set(moves["move"]) == {"rise", "fall"}
+    assert len(moves) == 2 * 4 * 2
+    assert ((moves["lower"] <= 0) & (moves["upper"] >= 0)).tolist() == moves["includes_zero"].tolist()
+    assert tables["contrasts"]["change"].tolist() == [0.1]
+    plain = tidy_tables(hand_made())
+    assert "moves" not in plain
+    assert "lower" not in plain["patterns"]

@@ -4,6 +4,7 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
+from banded import banded
 from hand_made import hand_made
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,3 +179,25 @@ def test_five_thousand_columns_and_two_hundred_times_stay_below_ten_megabytes():
 def test_strengths_of_any_size_are_kept(scale):
     result = make(C=np.array([[scale, 2 * scale]] * 3))
     np.testing.assert_allclose(np.array(page_of(result)["strengths"]).T, result.normalised().C, rtol=1e-6)
+
+
+def test_both_ends_of_every_band():
+    result = banded()
+    page = page_of(result)
+    R, J, K = 2, 4, 3
+    bands = page["bands"]
+    assert bands["level"] == 0.9
+    assert bands["unstable"] == [False, False]
+    for end in ("lower", "upper"):
+        told = bands[end]
+        counts = unpacked(told["patterns"]["counts"], (R, J, K)) * numbers(
+            told["patterns"]["sizes"], "<f4", (R, J, 1)
+        )
+        wanted = getattr(result.intervals.patterns, end)
+        np.testing.assert_allclose(counts.transpose(2, 1, 0), wanted, atol=1e-4)
+        np.testing.assert_allclose(
+            np.transpose(told["strengths"]), getattr(result.intervals.strengths, end), rtol=1e-6
+        )
+        rises = numbers(told["rises"], "<f4", (R, J)).T
+        np.testing.assert_allclose(rises, getattr(result.intervals.rises, end), rtol=1e-6)
+    assert page_of(make())["bands"] is None

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 import pytest
+from banded import intervals_for
 from hand_made import hand_made
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,6 +136,7 @@ CASES = {
     Kind.UNEVEN_TIMES: {"times": np.array([0.0, 1.0, 2.0, 4.0, 5.0])},
     Kind.PERIODIC: {"period": 5.0},
     Kind.RAGGED: {"B": [np.ones((width, 3)) for width in (3, 4, 3, 6, 5)]},
+    Kind.APPENDED: {"appended": {"squares": [1.0, 2.0], "errors": [0.5, 0.5]}},
     Kind.ONLY_THERE: {"trust": trust(verdict=["replicable", "there", "replicable"])},
     Kind.NOT_THERE: {"trust": trust(verdict=["replicable", "not there", "replicable"])},
     Kind.DEPENDS_ON_SETTING: {"trust": trust(stability=[0.95, 0.8, 1.0], n_settings=4)},
@@ -144,6 +146,8 @@ CASES = {
         "choice": {"rank": {"rank": 2, "sure": False, "doubts": ["starts"]}, "ranks_asked": [1, 2]}
     },
     Kind.SINGLE_GROUPS: {"choice": {"single_groups": 1, "groups": 3}},
+    Kind.INTERVALS: {"intervals": intervals_for(make())},
+    Kind.UNSTABLE: {"intervals": intervals_for(make(), unmatched=np.array([0.0, 0.3, 0.0]))},
     Kind.TRUST: {},
 }
 

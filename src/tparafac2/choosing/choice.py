@@ -39,7 +39,7 @@ class Choice:
     >>> import tparafac2 as tp
     >>> Choice(tp.TParafac2(2))
     Traceback (most recent call last):
-    tparafac2.models.base.NotFittedError: This TParafac2 is not fitted yet: call fit(X) before result_.
+    tparafac2.models.conventions.NotFittedError: This TParafac2 is not fitted yet: call fit(X) before result_.
     """
 
     model: Decomposition

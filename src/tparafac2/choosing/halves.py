@@ -1,7 +1,7 @@
 """Halves of the rows: which, and how alike the components are that are found in them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from tparafac2.choosing.hidden import follow
 from tparafac2.choosing.likeness import aligned, courses, cross_likeness
 from tparafac2.choosing.parts import Parts
-from tparafac2.data import Labels, listed, shown
-from tparafac2.errors import InvalidType, InvalidValue
-from tparafac2.fitting import told
+from tparafac2.errors import InvalidValue
 from tparafac2.models import Decomposition
-from tparafac2.words import Advice, Argument
+from tparafac2.words import Advice
 
 _STARTS = 5
 _TRIES = 50
@@ -68,60 +66,6 @@ def usable_splits(
         "only few rows have anything but zeros, so that halves of the rows have none: leave empty rows out. ",
         Advice("set_yourself", "Or give a rank and a smoothness to TParafac2."),
     )
-
-
-def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | None:
-    """Number the groups of the rows: one value for each row, or a mapping or Series by row label.
-
-    Examples
-    --------
-    >>> read_groups(["a", "b", "a"], Labels(), 3)
-    array([0, 1, 0])
-    """
-    if groups is None:
-        return None
-    if (
-        isinstance(groups, str | bytes | set | frozenset)
-        or not hasattr(groups, "__len__")
-        or np.ndim(groups) > 1
-    ):
-        raise InvalidType(
-            Argument("groups"),
-            f" must have one value for each row, or be a mapping or Series by row label; got {told(groups)}.",
-            received=groups,
-        )
-    if isinstance(groups, Mapping) or (hasattr(groups, "index") and hasattr(groups, "to_dict")):
-        # Labels that were read from files may be text, or numbers.
-        given = groups if isinstance(groups, Mapping) else groups.to_dict()
-        by_row = {str(name): group for name, group in given.items()}
-        names = labels.coordinate("rows", n_rows).tolist()
-        without = [name for name in names if str(name) not in by_row]
-        if without:
-            raise InvalidValue(
-                Argument("groups"),
-                f" has nothing for {len(without):,} of {n_rows:,} rows: {listed(map(shown, without))}. "
-                "Give a group to each.",
-                received=groups,
-            )
-        values: Sequence[Any] = [by_row[str(name)] for name in names]
-    else:
-        values = list(groups)
-    if len(values) != n_rows:
-        raise InvalidValue(
-            Argument("groups"),
-            f" must have one value for each of the {n_rows:,} rows; got {len(values):,}.",
-            received=groups,
-        )
-    without = [place for place, value in enumerate(values) if value is None or value != value]
-    if without:
-        raise InvalidValue(
-            Argument("groups"),
-            f" has nothing for {len(without):,} of {n_rows:,} rows (the first is row {without[0] + 1}). "
-            "Give a group to each.",
-            received=groups,
-        )
-    texts = np.array([str(value) for value in values])
-    return np.asarray(np.unique(texts, return_inverse=True)[1], dtype=np.intp).reshape(-1)
 
 
 def split_likeness(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tparafac2.choosing.candidates import Candidate
 from tparafac2.choosing.choice import Choice, as_record
 from tparafac2.choosing.evidence import Evidence, Measured, agreement_of
-from tparafac2.choosing.halves import Split, read_groups, split_likeness, usable_splits
+from tparafac2.choosing.halves import Split, split_likeness, usable_splits
 from tparafac2.choosing.hidden import hidden_errors
 from tparafac2.choosing.hiding import Hidden
 from tparafac2.choosing.likeness import Likeness, aligned, courses, cross_likeness, likeness
@@ -22,7 +22,7 @@ from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.rules import AGREEMENT, IMPROVES, RankChoice, choose_rank, settle, verdicts
 from tparafac2.choosing.search import Asked, Search
 from tparafac2.choosing.workers import Workers
-from tparafac2.fitting import check_weights, count_jobs, warn_if_unsound
+from tparafac2.fitting import check_weights, count_jobs, read_groups, warn_if_unsound
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.result import Result, Trust

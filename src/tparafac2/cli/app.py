@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 from tparafac2 import __version__
-from tparafac2.cli import choose, compare, complete, fit, generate, paper, transform, viewing
+from tparafac2.cli import (
+    append,
+    choose,
+    compare,
+    complete,
+    fit,
+    forecast,
+    generate,
+    paper,
+    transform,
+    viewing,
+)
 from tparafac2.cli.errors import MEANINGS, PlainSpoken
 
 EXIT_CODES = "\n".join(f"{code:>5}  {meaning}" for code, meaning in MEANINGS.items())
@@ -19,6 +30,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
+app.command("append", epilog=append.EXAMPLES)(append.append)
+app.command("forecast", epilog=forecast.EXAMPLES)(forecast.forecast)
 app.command("report", epilog=viewing.REPORT_EXAMPLES)(viewing.report)
 app.command("choose", epilog=choose.EXAMPLES)(choose.choose)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)

@@ -12,7 +12,7 @@ import typer
 
 from tparafac2.cli.fit import Found, as_json_values, choice_as_dict, figure_kinds, finish, write
 from tparafac2.cli.making import check_source, cluster, command_line, load, make_choice, make_search
-from tparafac2.cli.options import CHOICE, FITTING, Choosing, Overwrite, Several, flat, several, takes
+from tparafac2.cli.options import CHOICE, Choosing, DaskFits, Overwrite, Several, flat, several, takes
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -62,14 +62,7 @@ class Request(Choosing):
         Path | None,
         typer.Option(metavar="FOLDER", help="Where everything goes.", show_default="nothing is written"),
     ] = None
-    dask: Annotated[
-        str | None,
-        FITTING(
-            metavar="ADDRESS",
-            help="Have the workers of a Dask cluster do the fits, instead of processes: tcp://10.0.0.1:8786, "
-            "or local.",
-        ),
-    ] = None
+    dask: DaskFits = None
     overwrite: Overwrite = False
     figures: Annotated[
         str, typer.Option(metavar="KINDS", help="png, pdf, svg; several with commas; none.")

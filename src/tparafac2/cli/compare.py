@@ -17,6 +17,7 @@ from tparafac2.cli.options import (
     FITTING,
     MODEL_NAMES,
     SMOOTH,
+    DaskFits,
     Fitting,
     Overwrite,
     Several,
@@ -106,14 +107,7 @@ class Request(Fitting, Source):
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep the table and every model here.", show_default="not kept"),
     ] = None
-    dask: Annotated[
-        str | None,
-        FITTING(
-            metavar="ADDRESS",
-            help="Have the workers of a Dask cluster do the fits, instead of processes: tcp://10.0.0.1:8786, "
-            "or local.",
-        ),
-    ] = None
+    dask: DaskFits = None
     overwrite: Overwrite = False
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False
 

@@ -7,12 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
 import typer
 
 from tparafac2.cli.errors import ExitCode, say
 from tparafac2.cli.making import (
+    Loaded,
     check_source,
     cluster,
     command_line,
@@ -22,13 +23,17 @@ from tparafac2.cli.making import (
     make_model,
     make_search,
     prepare,
+    read_groups,
     told_of_rows,
 )
 from tparafac2.cli.options import FITTING, Choosing, ComponentNames, ModelName, Overwrite, SayJson, takes
 from tparafac2.cli.wording import FLAGS
+from tparafac2.errors import Told
 
 if TYPE_CHECKING:
     from tparafac2.models import Decomposition
+
+Over = Literal["rows", "residuals"]
 
 EXAMPLES = """Examples:
   tparafac2 fit words.csv --rows author --columns word --time year --values count --transform log1p
@@ -36,6 +41,7 @@ EXAMPLES = """Examples:
   tparafac2 fit votes.csv --rows land --columns issue --time year --from 1990 --rank 3 --smoothness 1e-3
   tparafac2 fit data.nc --rank 2 --smoothness 1e-3 --row-attributes people.csv --names "Young,Old"
   tparafac2 fit data.nc --rank 4 --model parafac2 --starts 20
+  tparafac2 fit data.nc --rank 4 --smoothness 1e-3 --intervals 200
   tparafac2 fit big.zarr --values x --rank 5 --smoothness 1e-3 --memory 8GB
 
 What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2).
@@ -75,6 +81,19 @@ class Request(Choosing):
             metavar="FOLDER", help="Where everything goes.", show_default="FILE-rankN, or FILE-chosen"
         ),
     ] = None
+    intervals: Annotated[
+        int,
+        FITTING(
+            metavar="N",
+            help="Bands around all that was found, from N refits to data drawn anew, 200 for example; rows "
+            "of one group (--groups) are drawn together.",
+            show_default="none",
+        ),
+    ] = 0
+    over: Annotated[
+        Over,
+        FITTING(help="What --intervals draw: rows, or residuals where the rows are all that there are."),
+    ] = "rows"
     dask: Annotated[
         str | None,
         FITTING(
@@ -99,6 +118,18 @@ class Request(Choosing):
     as_json: SayJson = False
 
 
+class Delivery(Protocol):
+    """How what was found is to be delivered."""
+
+    @property
+    def overwrite(self) -> bool:
+        """Whether a folder is replaced."""
+
+    @property
+    def as_json(self) -> bool:
+        """Whether it is told as JSON."""
+
+
 class Found(NamedTuple):
     """What is to be written and told."""
 
@@ -116,6 +147,7 @@ def fit(request: Request) -> None:
     asked = _search(request)
     names = _names(request)
     model = None if asked else make_model(request.model, request.rank or 0, request.smoothness, request)
+    bands = _asked_bands(request)
     check_source(request)
     called = "chosen" if request.rank is None else f"rank{request.rank}"
     out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-{called}")
@@ -128,6 +160,8 @@ def fit(request: Request) -> None:
         else:
             choice = make_choice(request, asked or {}, loaded, client)
             found = Found(choice.model, about, choice.models)
+        if bands is not None:
+            _add_bands(found.model, loaded, bands | {"client": client})
     found = found._replace(model=told_of_rows(found.model, loaded).rename(names))
     deliver(found, out, figures, request)
 
@@ -144,6 +178,30 @@ def _names(request: Request) -> tuple[str, ...] | None:
             "them afterwards, with 'tparafac2 report FOLDER --names', or model.rename in Python."
         )
     return read_names(component_names(request.names), request.rank)
+
+
+def _asked_bands(request: Request) -> dict[str, Any] | None:
+    """What bands are asked for, checked before any work; None for none."""
+    from tparafac2.inference import Request as Asked
+
+    if not request.intervals:
+        return None
+    asked: dict[str, Any] = {"n_resamples": request.intervals, "over": request.over, "n_jobs": request.jobs}
+    groups = read_groups(request) if request.over == "rows" else None
+    Asked(**asked, random_state=request.seed).check()
+    return asked | {"groups": groups, "random_state": request.seed}
+
+
+def _add_bands(model: Decomposition, loaded: Loaded, asked: Mapping[str, Any]) -> None:
+    """Bands for a model; what cannot have any is written without."""
+    # Those that were estimated are kept with the model.
+    weights = None if isinstance(loaded.weights, str) else loaded.weights
+    try:
+        model.intervals(loaded.prepared, weights=weights, **asked)
+    except Told as refusal:
+        say(f"no intervals: {refusal.told(FLAGS)}")
+    except KeyboardInterrupt as interruption:
+        say(f"no intervals: {str(interruption) or 'interrupted.'}")
 
 
 def _search(request: Request) -> dict[str, Any] | None:
@@ -165,7 +223,8 @@ def _search(request: Request) -> dict[str, Any] | None:
             "'tparafac2 compare' sets several ranks side by side."
         )
     own = [one for one in fields(Choosing) if one.name in vars(Choosing)["__annotations__"]]
-    given = [one.name for one in own if one.name != "jobs" and getattr(request, one.name) != one.default]
+    others = ("jobs", "groups") if request.intervals else ("jobs",)
+    given = [one.name for one in own if one.name not in others and getattr(request, one.name) != one.default]
     if given:
         raise ValueError(
             f"{FLAGS.name(given[0])} is for what the data choose, and nothing is chosen here: leave it out"
@@ -211,7 +270,7 @@ def figure_kinds(asked: str) -> tuple[str, ...]:
     return kinds
 
 
-def deliver(found: Found, out: Path, figures: Sequence[str], request: Request | DemoRequest) -> None:
+def deliver(found: Found, out: Path, figures: Sequence[str], request: Delivery) -> None:
     """Write what was found, and say so."""
     folder = write(found, out, figures, overwrite=request.overwrite)
     typer.echo(_as_json(found, folder) if request.as_json else _as_text(found.model, folder))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from tparafac2.cli.options import SMOOTH, Choosing, Fitting, NewData, Part, Source
+from tparafac2.cli.options import SMOOTH, Choosing, Fitting, Lines, NewData, Part, Source
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -225,6 +225,27 @@ def prepare(data: Any, preparation: Preparation, source: str) -> Loaded:
     return Loaded(prepared, {name: one for name, one in told.items() if one})
 
 
+def read_like(model: Decomposition, source: Lines) -> Any:
+    """Data in a file, read with the names that the model has for its dimensions where none are given."""
+    from tparafac2.io import read
+
+    own: dict[str, Any] = {mode: name for mode, name in model.result_.labels.names.items() if mode != name}
+    said = {name: one for name, one in names(source).items() if one is not None}
+    options: dict[str, Any] = {"absent": source.absent, "duplicates": source.duplicates, "one_time": True}
+    return read(source.file, select=selection(source), **(own | said), **options)
+
+
+def read_times(text: str | None) -> list[str] | None:
+    """Times with commas between them.
+
+    Examples
+    --------
+    >>> read_times("2020-01, 2020-02")
+    ['2020-01', '2020-02']
+    """
+    return None if text is None else [part.strip() for part in text.split(",")]
+
+
 def command_line() -> str:
     """The command as it was typed."""
     return shlex.join(["tparafac2", *sys.argv[1:]])
@@ -363,10 +384,12 @@ def make_choice(request: Choosing, asked: Mapping[str, Any], loaded: Loaded, cli
     """What the data choose, by fits that the workers of a cluster do if there is a client."""
     from tparafac2.choosing import choose
 
-    return choose(loaded.prepared, weights=loaded.weights, groups=_groups(request), client=client, **asked)
+    return choose(
+        loaded.prepared, weights=loaded.weights, groups=read_groups(request), client=client, **asked
+    )
 
 
-def _groups(request: Choosing) -> Any:
+def read_groups(request: Choosing) -> Any:
     """The group of each row, from a column of the data or of another table."""
     from tparafac2.io.arrays import read_array_groups
     from tparafac2.io.longtables import read_row_groups

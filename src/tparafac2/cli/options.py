@@ -182,14 +182,6 @@ class Lines(Part):
     duplicates: Annotated[Literal["error", "sum", "mean"], _DATA(help="Several lines for one place.")] = (
         "error"
     )
-    weights: Annotated[
-        str | None,
-        _DATA(
-            metavar="COLUMN or FILE",
-            help="How much lines or rows count: a column of the table; or a table with a weight for each row "
-            "label.",
-        ),
-    ] = None
 
 
 @dataclass(frozen=True)
@@ -256,10 +248,28 @@ class Saved:
 class NewData(Lines, Saved):
     """Which data are meant, for a model that has not seen them and knows how to prepare them."""
 
+    weights: Annotated[
+        str | None,
+        _DATA(
+            metavar="COLUMN or FILE",
+            help="How much lines or rows count: a column of the table; or a table with a weight for each row "
+            "label.",
+        ),
+    ] = None
     drop_unknown: Annotated[
         bool,
         _KEPT("--drop-unknown", help="Leave out columns and times that the model does not know."),
     ] = False
+
+
+DaskFits = Annotated[
+    str | None,
+    FITTING(
+        metavar="ADDRESS",
+        help="Have the workers of a Dask cluster do the fits, instead of processes: tcp://10.0.0.1:8786, or "
+        "local.",
+    ),
+]
 
 
 @dataclass(frozen=True)

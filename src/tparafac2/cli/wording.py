@@ -13,6 +13,7 @@ _OTHER_NAMES = {
     "n_starts": "starts",
     "random_state": "seed",
     "n_jobs": "jobs",
+    "n_resamples": "intervals",
     "n_masks": "masks",
     "n_splits": "splits",
     "n_weak": "weak",
@@ -20,6 +21,7 @@ _OTHER_NAMES = {
     "n_times": "times",
     "n_rows": "rows",
     "n_columns": "columns",
+    "h": "steps",
 }
 """What Python calls the options that are called otherwise here."""
 
@@ -38,6 +40,7 @@ _ADVICE = {
     "known_weights": "give a file or a column with numbers, or --rank and --smoothness, so that nothing is "
     "chosen by parts.",
     "let_give_way": ": let it give way (--rigidity)",
+    "unique_model": "--model tparafac2, or --nonnegative rows",
     "use_parafac2": "--model parafac2",
     "data": "the data",
     "load": "look at it with 'tparafac2 info' or 'tparafac2 report'",
@@ -52,6 +55,7 @@ _ADVICE = {
     "or_none": "",
     "or_labels": "",
     "drop_unknown": ", or say --drop-unknown",
+    "transform_rows": "",
 }
 """Advice that is another here, or (if empty) none."""
 

@@ -7,6 +7,7 @@ from tparafac2.data.filled_sparse import FilledSparseData
 from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
 from tparafac2.data.intake import Intake, make_intake, take_in
 from tparafac2.data.interface import (
+    AroundOthers,
     BatchedFactors,
     Compressible,
     FloatArray,
@@ -29,8 +30,9 @@ from tparafac2.data.places import Places
 from tparafac2.data.reading import Reading, read_in
 from tparafac2.data.sketching import Sketch, sample, sampled_rows, sketch, sketched_rows
 from tparafac2.data.sparse import SparseData
+from tparafac2.data.stacked import StackedData
 from tparafac2.data.table import Table
-from tparafac2.data.teamwork import teamwork
+from tparafac2.data.teamwork import one_busy, teamwork
 from tparafac2.data.text import label_text, listed, printable, shortened, shown
 from tparafac2.data.times import Lines, TimeWeights, lines_through, read_times, slice_durations, time_weights
 from tparafac2.data.unseen import FIRMLY, couplings, unseen_among, unseen_columns

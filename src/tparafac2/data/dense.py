@@ -93,6 +93,10 @@ class DenseData:
         """The same data in other coordinates, (I', K, J')."""
         return type(self)(np.ascontiguousarray(values, dtype=self.dtype), self.scale, self.widths)
 
+    def of_rows(self, rows: NDArray[np.intp]) -> Self:
+        """Some rows, any of them several times, in the same units: their norm is not one."""
+        return self.with_values(self.values[rows])
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of slices, rows and columns: (K, I, J)."""

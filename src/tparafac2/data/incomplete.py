@@ -1,6 +1,6 @@
 """Data with missing entries: filled in by the model as it goes (EM), or left out of every sum (exact)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -45,6 +45,10 @@ class IncompleteData:
         return cls(data.values, data.scale, present)
 
     complete: ClassVar[bool] = False
+
+    def of_rows(self, rows: NDArray[np.intp]) -> Self:
+        """Some rows, any of them several times, in the same units: their norm is not one."""
+        return replace(self, values=self.values[rows])
 
     def first_guess(self) -> DenseData:
         """Complete data to begin with: missing entries follow row and column effects."""

@@ -54,6 +54,10 @@ class SliceData(Protocol):
         Complete data to begin with, where entries are missing.
     ``row_weights`` ((I,))
         How much each row counts, where that differs: the products and errors are by weight.
+    ``of_rows(rows)``
+        The same of some rows, any of them several times, in the same units.
+    ``of_starts(which)``
+        Where data differ from start to start: those of some of the starts. See `StackedData`.
     ``sweep``, ``some_rows``
         The update of the loadings and the product with them in one pass: see `Sweepable`.
     ``column_equations``, ``row_equations``

@@ -114,6 +114,7 @@ def read_in(
     elif is_frame(X) and dims is None:
         X = long_table(X)
     if isinstance(X, Table):
+        X.require_times()
         found = Reading(X.stored_slices(), X.labels, present=X.present, correction=X.correction)
         found = found._replace(budget=X.budget)
     elif _is_list_of_sparse(X) and dims is None:

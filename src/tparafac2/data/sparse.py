@@ -267,6 +267,13 @@ class SparseData:
             right = np.vstack([right, self.v.ravel()[j]])
         return exact_sums.paired_products(left, right)
 
+    def of_rows(self, rows: NDArray[np.intp]) -> Self:
+        """Some rows, any of them several times, in the same units: their norm is not one."""
+        K, _, J = self.shape
+        blocks = tuple(_rows_of(block, rows) for block in self.blocks)
+        u = None if self.u is None else np.ascontiguousarray(self.u[:, rows])
+        return replace(self, blocks=blocks, shape=(K, len(rows), J), u=u)
+
     def divided(self, size: float) -> Self:
         """The same data, divided by a number, which their scale is multiplied by."""
         blocks = tuple(_divided(self.blocks, size, self.dtype))
@@ -331,6 +338,13 @@ def _norm(
 def _stored_norm(tables: Sequence[Any]) -> float:
     stored = [table.data[:, None] for table in tables if table.nnz]
     return frobenius_norm(stored) if stored else 0.0
+
+
+def _rows_of(block: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a block, in its own form, as the compiled products want it: sorted and read-only."""
+    picked = type(block)(block.tocsr()[rows])
+    picked.sort_indices()
+    return _with_values(picked, picked.data)
 
 
 def _with_values(table: Any, values: FloatArray) -> Any:

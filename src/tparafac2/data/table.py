@@ -17,6 +17,7 @@ from tparafac2.data.labels import Labels, Mode, told_largest
 from tparafac2.data.lines import FrameLines, LongLines
 from tparafac2.data.memory import require_memory
 from tparafac2.data.tabulating import Counts, Tabulation
+from tparafac2.data.text import shown
 from tparafac2.data.times import hint_of_dates
 from tparafac2.errors import InvalidValue
 from tparafac2.words import PYTHON, Advice, Argument, Setting, Words
@@ -224,6 +225,14 @@ class Table:
         if self._sampled is not None:
             stack[~self._sampled] = np.nan
         return list(stack)
+
+    def require_times(self) -> None:
+        """Refuse a table of one time where a model is to be fitted; it may be appended to one."""
+        if self.shape[0] < 2:
+            raise ValueError(
+                f"every line has the same time, {shown(self.labels.coordinate('time', 1)[0])}: at least two "
+                "times are needed."
+            )
 
     def stored_slices(self) -> list[Any]:
         """The slices to which `correction` has still to be applied, as they are held: not to be changed."""

@@ -91,7 +91,7 @@ class Tabulation:
         """Put the labels in order; `time` is what the times are called."""
         rows, columns = (ordered_labels(lines.found(role)) for role in ("rows", "columns"))
         made = cls(lines, ordered_times(lines, time), rows, columns)
-        _require_usable((len(made.time.labels), len(rows.labels), len(columns.labels)), made.time)
+        _require_usable((len(made.time.labels), len(rows.labels), len(columns.labels)))
         return made
 
     @property
@@ -206,12 +206,8 @@ class Tabulation:
         return places
 
 
-def _require_usable(shape: Shape, time: Ordered) -> None:
+def _require_usable(shape: Shape) -> None:
     K, I, J = shape
-    if K < 2:
-        raise ValueError(
-            f"every line has the same time, {shown(time.labels[0])}: at least two times are needed."
-        )
     if math.prod(shape) > _MOST_COMBINATIONS:
         raise ValueError(
             f"{K:,} times x {I:,} rows x {J:,} columns are too many combinations: "

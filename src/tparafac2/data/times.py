@@ -268,7 +268,9 @@ def _n_before_first_bad(usable: NDArray[np.bool_]) -> int:
     return int(np.argmin(np.append(usable, False)))
 
 
-def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | None) -> TimeWeights:
+def time_weights(
+    times: Sequence[float] | NDArray[np.float64], period: float | None, known: int | None = None
+) -> TimeWeights:
     """Inverse gaps, 1 for the median gap: evenly spaced slices all have weight 1.
 
     Parameters
@@ -276,6 +278,8 @@ def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | N
     times : increasing numbers
     period : float, optional
         Time goes round: the last slice is followed by the first.
+    known : int, optional
+        The median is that of so many times at the beginning, to which others were appended.
 
     Examples
     --------
@@ -288,7 +292,7 @@ def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | N
     gaps = np.diff(times)
     if not len(gaps):
         return TimeWeights((), 0.0)
-    typical = float(np.median(gaps))
+    typical = float(np.median(gaps if known is None or known < 2 else gaps[: known - 1]))
     closing = 0.0
     if period is not None:
         span = float(times[-1] - times[0])
@@ -303,7 +307,9 @@ def time_weights(times: Sequence[float] | NDArray[np.float64], period: float | N
     return TimeWeights(tuple((typical / gaps).tolist()), closing)
 
 
-def slice_durations(times: Sequence[float] | NDArray[np.float64], period: float | None) -> tuple[float, ...]:
+def slice_durations(
+    times: Sequence[float] | NDArray[np.float64], period: float | None, known: int | None = None
+) -> tuple[float, ...]:
     """The time that each slice stands for, 1 for the median gap: evenly spaced slices all have 1.
 
     Parameters
@@ -311,6 +317,8 @@ def slice_durations(times: Sequence[float] | NDArray[np.float64], period: float 
     times : increasing numbers
     period : float, optional
         Time goes round: the last slice is followed by the first.
+    known : int, optional
+        As in `time_weights`.
 
     Examples
     --------
@@ -319,7 +327,7 @@ def slice_durations(times: Sequence[float] | NDArray[np.float64], period: float 
     >>> slice_durations([0.0, 6.0, 12.0, 18.0], 24.0)
     (1.0, 1.0, 1.0, 1.0)
     """
-    between, closing = time_weights(times, period)
+    between, closing = time_weights(times, period, known)
     if not between:
         return (1.0,)
     gaps = 1.0 / np.array(between)

@@ -1,8 +1,8 @@
 """Data that do not all count the same: weights of rows, or of entries, in every sum."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,10 @@ class RowWeightedData:
     def around(self, data: SliceData) -> "RowWeightedData":
         """The same weights for others of the same rows."""
         return RowWeightedData(data, self.row_weights)
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "RowWeightedData":
+        """Some rows, any of them several times, with their weights."""
+        return RowWeightedData(self.data.of_rows(rows), self.row_weights[rows])  # type: ignore[attr-defined]
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -155,6 +159,10 @@ class EntryWeightedData(ObservedData):
     """
 
     weights: FloatArray = None  # type: ignore[assignment]
+
+    def of_rows(self, rows: NDArray[np.intp]) -> Self:
+        """Some rows, any of them several times, with their weights."""
+        return replace(self, values=self.values[rows], weights=self.weights[rows])
 
     @cached_property
     def norm_squared(self) -> float:

@@ -12,9 +12,11 @@ from tparafac2.fitting.checks import (
     require_flag,
     require_integer,
     require_number,
+    require_seed,
     require_slices,
     told,
 )
+from tparafac2.fitting.groups import read_groups
 from tparafac2.fitting.one_fit import ConvergenceWarning, FitPlan, fit, warn_if_unsound
 from tparafac2.fitting.terms import DEFAULT_SMOOTHNESS, on_their_clock, require_weight, resolve, weights
 from tparafac2.fitting.weighing import fit_by_residuals

@@ -24,6 +24,8 @@ _FILES = (
     "distinctive.csv",
     "associations.csv",
     "components.csv",
+    "moves.csv",
+    "contrasts.csv",
     "choice.csv",
     "choice_components.csv",
 )

@@ -12,7 +12,7 @@ from tparafac2.data.table import TABLE_DEFAULTS, TableOptions, require_top
 from tparafac2.errors import InvalidValue
 from tparafac2.io.arrays import read_netcdf, read_numpy
 from tparafac2.io.endings import ARRAY_ENDINGS, require_file
-from tparafac2.io.longtables import Columns, read_parquet_table, read_text_table
+from tparafac2.io.longtables import Columns, read_parquet_table, read_text_table, told_of
 from tparafac2.io.parquet import parquet_columns
 from tparafac2.io.selecting import Selection, in_turn, top_columns
 from tparafac2.io.stored import KEPT_ENDINGS, Asked, load_zarr, read_kept
@@ -33,6 +33,7 @@ class ReadOptions(TableOptions, total=False):
     memory: str | int | None
     client: Any
     hours: float | None
+    one_time: bool
 
 
 def read(
@@ -73,7 +74,8 @@ def read(
         refused before the work; of arrays (where it is half of the machine's unless given) what takes more
         than a quarter of it stays where it is, and is read in blocks of rows when it is fitted. For arrays
         also `client`, a distributed.Client of a Dask cluster, whose workers read the rows and keep them.
-        And `hours`: what would take longer is refused after the first pass over the data.
+        And `hours`: what would take longer is refused after the first pass over the data. `one_time` takes
+        a long table of one time, too, to be appended to a model.
 
     Returns
     -------
@@ -100,12 +102,12 @@ def read(
     >>> table.shape, table.labels.rows.tolist()
     ((2, 2, 2), ['Ann', 'Bo'])
     """
-    known = (*TABLE_DEFAULTS, *_OF_ARRAYS)
+    known = (*TABLE_DEFAULTS, *_OF_ARRAYS, "one_time")
     unknown = [name for name in options if name not in known]
     if unknown:
         raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(known)}.")
     memory, client = options.pop("memory", None), options.pop("client", None)
-    hours = options.pop("hours", None)
+    hours, one_time = options.pop("hours", None), options.pop("one_time", False)
     select = select or Selection()
     require_top(options.get("top_columns"), options.get("top_by", "total"))
     source = Path(path)
@@ -123,9 +125,13 @@ def read(
             )
         is_parquet, budget = ending == ".parquet", None if memory is None else read_memory(memory)
         complete = _complete(source, asked | {"weights": options.get("weights")}, is_parquet)
-        return (read_parquet_table if is_parquet else read_text_table)(
+        table = (read_parquet_table if is_parquet else read_text_table)(
             source, complete, options, select, budget
         )
+        if not one_time:
+            with told_of(source, None):
+                table.require_times()
+        return table
     for name in _OF_TABLES:
         default = TABLE_DEFAULTS[name]
         _refuse(name, options.get(name, default), default, f"{source.name!r} is no long table: leave it out.")

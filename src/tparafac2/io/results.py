@@ -17,7 +17,7 @@ from tparafac2 import __version__
 from tparafac2.io.folders import COMPARISON, MODELS, check_folder, folder_written_whole
 from tparafac2.io.textfiles import write_csv
 from tparafac2.plots.subject import as_result
-from tparafac2.result import Result, notes
+from tparafac2.result import Band, Result, notes
 from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FIGURE_KINDS = ("png", "pdf", "svg")
 _DISTINCTIVE = 10
 """Columns of each component and time that are listed as what sets it apart."""
-_OURS = ("component", "name", "loading", "weight", "strength", "undetermined")
+_OURS = ("component", "name", "loading", "weight", "strength", "undetermined", "lower", "upper")
 
 
 def write_results(
@@ -54,7 +54,8 @@ def write_results(
         something else is known of the rows, what components have to do with it (``associations.csv``, see
         `Decomposition.associations`). Where it was measured, how far to trust
         each component (``components.csv``); where `choose` took the settings, all that were tried
-        (``choice.csv``) and how replicable their components are (``choice_components.csv``). In the tables
+        (``choice.csv``) and how replicable their components are (``choice_components.csv``). Where there are
+        intervals, those of all numbers, and of changes (``moves.csv``, ``contrasts.csv``). In the tables
         an apostrophe stands before labels that a spreadsheet would run as formulas; `read` takes it away.
     about : mapping, optional
         Facts for page and log: where the data came from, the command, what was assumed.
@@ -261,6 +262,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         "loadings", "patterns", "strengths", the ten most "distinctive" columns of each component and time
         (see `Result.distinctive`), and the account of the "starts"; where it was measured, how far
         to trust the "components"; where `choose` took the settings, its "choice" and "choice_components".
+        Where there are intervals, their ends as "lower" and "upper", and "moves" and "contrasts" with bands
+        of changes.
 
     Examples
     --------
@@ -283,21 +286,54 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         J = len(pattern)
         own = columns if columns is not None and len(columns) == J else np.arange(J)
         labels = {names["time"]: np.repeat(times[k : k + 1], J), names["columns"]: own}
-        patterns.append(_lines(labels, "weight", pattern, result.component_names))
-    strengths = _lines({names["time"]: times}, "strength", C, result.component_names)
+        patterns.append(_lines(result, labels, "weight", pattern, _ends(result, "patterns", k)))
+    strengths = _lines(result, {names["time"]: times}, "strength", C, _ends(result, "strengths"))
+    loadings = loading_lines(result, rows, A, _ends(result, "loadings"))
     return {
-        "loadings": _with_attributes(result, loading_lines(result, rows, A)),
+        "loadings": _with_attributes(result, loadings),
         "patterns": pd.concat(patterns, ignore_index=True),
         "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
         "starts": result.starts_table(),
         "distinctive": _distinctive(result),
         **_trust_tables(result),
+        **_change_tables(result),
     }
 
 
-def loading_lines(result: Result, rows: Any, A: Any) -> pd.DataFrame:
+def _ends(result: Result, name: str, at: Any = ...) -> dict[str, Any]:
+    """The ends of a band, where there is one."""
+    band: Band | None = None if result.intervals is None else getattr(result.intervals, name)
+    return {} if band is None else {"lower": band.lower[at], "upper": band.upper[at]}
+
+
+def _change_tables(result: Result) -> dict[str, pd.DataFrame]:
+    """Bands of the largest rise and fall of every column, and of the changes that were asked for."""
+    import pandas as pd
+
+    bands = result.intervals
+    if bands is None:
+        return {}
+    K, _, J = result.shape
+    columns, times = result.labels.coordinate("columns", J), result.labels.coordinate("time", K)
+    tables = []
+    for what, band, ends in (
+        ("rise", bands.rises, bands.rise_times),
+        ("fall", bands.falls, bands.fall_times),
+    ):
+        j, r = (index.ravel() for index in np.indices(band.centre.shape))
+        begin, end = (times[place.ravel()] for place in ends)
+        place = {"component": r + 1, "column": columns[j], "move": what, "from": begin, "to": end}
+        numbers = {"change": band.centre.ravel(), "lower": band.lower.ravel(), "upper": band.upper.ravel()}
+        tables.append(pd.DataFrame(place | numbers | {"includes_zero": band.includes_zero.ravel()}))
+    found = {"moves": pd.concat(tables, ignore_index=True)}
+    if bands.asked:
+        found["contrasts"] = bands.contrast_table(columns, times)
+    return found
+
+
+def loading_lines(result: Result, rows: Any, A: Any, more: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Loadings as a long table: one line for each row and component."""
-    return _lines({_names(result)["rows"]: rows}, "loading", A, result.component_names)
+    return _lines(result, {_names(result)["rows"]: rows}, "loading", A, more)
 
 
 def _with_attributes(result: Result, lines: pd.DataFrame) -> pd.DataFrame:
@@ -338,13 +374,20 @@ def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:
     return {name: pd.DataFrame(columns) for name, columns in tables.items() if columns}
 
 
-def _lines(labels: Mapping[str, Any], what: str, values: Any, component_names: Sequence[str]) -> pd.DataFrame:
-    """One line for each label and component."""
+def _lines(
+    result: Result,
+    labels: Mapping[str, Any],
+    what: str,
+    values: Any,
+    more: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """One line for each label and component, with more numbers of the same shape beside the values."""
     import pandas as pd
 
     n, R = np.shape(values)
     lines = {name: np.repeat(column, R) for name, column in labels.items()}
     components: dict[str, Any] = {"component": np.tile(np.arange(1, R + 1), n)}
-    if component_names:
-        components["name"] = np.tile(np.array(component_names), n)
-    return pd.DataFrame(lines | components | {what: np.ravel(values)})
+    if result.component_names:
+        components["name"] = np.tile(np.array(result.component_names), n)
+    numbers = {what: np.ravel(values)} | {name: np.ravel(one) for name, one in (more or {}).items()}
+    return pd.DataFrame(lines | components | numbers)

@@ -1,14 +1,9 @@
-"""What all models share: scikit-learn's conventions, the fit, and ways to look at its result.
+"""What all models share: the fit, and ways to look at its result."""
 
-The conventions do without scikit-learn's import, which takes longer than most fits.
-"""
-
-import copy
-import inspect
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tparafac2.data import FloatArray, Intake, Labels, Table, take_in
 from tparafac2.errors import InvalidValue
@@ -30,7 +25,11 @@ from tparafac2.fitting import (
     weights,
 )
 from tparafac2.large import Stored, stored_if_large, take_stored
+from tparafac2.models.conventions import Estimator
+from tparafac2.models.inference import ForInference
 from tparafac2.models.new_data import ForNewData
+from tparafac2.models.readers import ForReaders
+from tparafac2.newdata import fitted_scale, prepare_all, warm_start
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import By, Evaluation, Finding, NormalisedFactors, Result, Terms
@@ -45,92 +44,6 @@ if TYPE_CHECKING:
 _MOST_EXACT = 10
 
 
-class NotFittedError(ValueError, AttributeError):
-    """A result was asked for before the fit.
-
-    Examples
-    --------
-    >>> import tparafac2 as tp
-    >>> tp.CP(2).A_
-    Traceback (most recent call last):
-    ...
-    tparafac2.models.base.NotFittedError: This CP is not fitted yet: call fit(X) before A_.
-    """
-
-
-class Estimator:
-    """Parameters in the constructor, results in attributes that end in an underscore."""
-
-    result_: Result
-
-    @classmethod
-    def _parameter_names(cls) -> list[str]:
-        signature = inspect.signature(cls.__init__)
-        return [name for name in signature.parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor parameters and their values.
-
-        Parameters
-        ----------
-        deep : bool
-            Accepted for scikit-learn; there are no nested estimators.
-
-        Returns
-        -------
-        dict
-        """
-        return {name: getattr(self, name) for name in self._parameter_names()}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change constructor parameters.
-
-        Parameters
-        ----------
-        **parameters
-            New values by name.
-
-        Returns
-        -------
-        self
-        """
-        known = self._parameter_names()
-        for name, value in parameters.items():
-            if name not in known:
-                raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}."
-                )
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = [
-            f"{name}={value!r:.60}"
-            for name, value in self.get_params().items()
-            if defaults[name].default is inspect.Parameter.empty or not _same(value, defaults[name].default)
-        ]
-        return f"{type(self).__name__}({', '.join(changed)})"
-
-    def __getattr__(self, name: str) -> Any:
-        # Only reached where the attribute does not exist.
-        if name.endswith("_") and not name.startswith("_"):
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit(X) before {name}.")
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "result_" in vars(self)
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and bool(value == default))
-
-
 def _about_rows(labels: Labels, row_attributes: Any, n_rows: int) -> Labels:
     return labels if row_attributes is None else labels.with_attributes(row_attributes, n_rows)
 
@@ -140,7 +53,7 @@ def _bounded(terms: tuple[Penalty, ...], nonnegative: bool) -> tuple[Penalty, ..
 
 
 @dataclass(eq=False, repr=False)
-class Decomposition(ForNewData, Estimator):
+class Decomposition(ForNewData, ForInference, ForReaders, Estimator):
     """What all models share: the fit, and ways to look at its result."""
 
     rank: int
@@ -449,113 +362,43 @@ arrays, or "rows", optional
         """
         return self.result_.evaluate(X, mask=mask, dims=dims, weights=weights)
 
+    def _with(self, result: Result) -> Self:
+        other = type(self)(**self.get_params())
+        other._take(result)
+        return other
+
+    def _refit(self, X: Any, times: Any, dims: Mapping[str, Hashable] | None) -> Self:
+        result = self.result_
+        prepared = as_prepared(prepare_all(result, X, dims))
+        preparation = None
+        if isinstance(prepared, Prepared):
+            prepared, preparation = prepared.data, prepared.as_dict()
+            dims = None if dims is not None and not isinstance(X, Prepared) else dims
+        counts = result.row_weights
+        intake = take_in(
+            prepared,
+            dims=dims,
+            dtype=self.dtype,
+            times=times,
+            exact=counts is not None or self._exact(),
+            bridge=bool(self.bridge),
+            weights=counts,
+        )
+        other = type(self)(**self.get_params())
+        if (asked := self._asked()) is not None:
+            kept = weights(asked, fitted_scale(result), len(self._lambdas))
+            other.set_params(**dict(zip(self._lambdas, kept)))
+            if self._smooth:
+                other.set_params(smoothness=None)
+        other.init = warm_start(result, intake)
+        other.fit_intake(intake, preparation)
+        other.init = self.init
+        warn_if_unsound(other.result_)
+        return other
+
     def patterns_at(self, t: Any) -> "xr.DataArray":
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
         return self.result_.patterns_at(t)
-
-    def distinctive(
-        self,
-        component: Any = None,
-        time: Any = None,
-        n: int = 10,
-        *,
-        of: Literal["columns", "rows"] = "columns",
-    ) -> "pd.DataFrame":
-        """Columns that set a component apart from the others at a time, or rows: see `Result.distinctive`."""
-        return self.result_.distinctive(component, time, n, of=of)
-
-    def describe(self) -> str:
-        """Tell of each component what it is, what it was and became, when it was strong, and how sure."""
-        return self.result_.describe()
-
-    def rename(self, names: Mapping[int, str | None] | Sequence[str | None] | None) -> Self:
-        """The same fitted model with names of its components, which all that is shown of it then has.
-
-        They are kept in files, and may be given wherever the number of a component is asked for.
-
-        Parameters
-        ----------
-        names : mapping of numbers (from 1) to names, or sequence of R names, or None
-            Those of a mapping are added to the names that there are; None takes all away.
-
-        Returns
-        -------
-        fitted model
-            Another one; this one stays as it is.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import tparafac2 as tp
-        >>> model = tp.CP(rank=2, n_starts=1, random_state=0).fit(np.random.default_rng(0).random((4, 6, 5)))
-        >>> model.rename({2: "Africa"}).result_.component_names
-        ('', 'Africa')
-        """
-        return self._with(self.result_.rename(names))
-
-    def with_row_attributes(self, frame: Any) -> Self:
-        """The same fitted model with what else is known of its rows, instead of what was: see `fit`."""
-        return self._with(self.result_.with_row_attributes(frame))
-
-    @property
-    def row_attributes_(self) -> "pd.DataFrame":
-        """What else is known of the rows, by their labels."""
-        return self.result_.row_attributes
-
-    def associations(
-        self,
-        attributes: Sequence[str] | str | None = None,
-        *,
-        level: float = 0.95,
-        n_permutations: int = 4999,
-        n_draws: int = 999,
-        random_state: Any = 0,
-    ) -> "pd.DataFrame":
-        """What each component has to do with what else is known of the rows: see `row_attributes_`.
-
-        Of two groups, the difference of their mean loadings in standard deviations of the loadings; of
-        several, eta squared (the share of the loadings' variance that lies between groups, less what chance
-        gives it), and the two groups farthest apart; of numbers, the correlation. Groups of fewer than three
-        rows are left out, as are attributes that do not tell rows apart (``table.attrs["skipped"]``).
-
-        Parameters
-        ----------
-        attributes : str or several, optional
-            Which; all of them, unless given.
-        level : float
-            Of the intervals, from rows that are drawn anew.
-        n_permutations, n_draws : int
-            How often rows are permuted for the p-values, and drawn for the intervals.
-        random_state : int or numpy.random.Generator
-
-        Returns
-        -------
-        DataFrame
-            One line for each component and attribute: component, name, attribute, measure, value, lower,
-            upper, high and low (the groups with the highest and lowest mean), difference (of these, in
-            standard deviations), rows, p, and p_corrected for the number of lines (Holm).
-            ``table.attrs["note"]`` says what associations do not prove.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import tparafac2 as tp
-        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=60, n_columns=30)
-        >>> about = pd.DataFrame({"truth": data.A[:, 0]})
-        >>> model = tp.TParafac2(rank=3, n_starts=2, random_state=0).fit(data.X, row_attributes=about)
-        >>> float(model.associations()["p_corrected"].min()) < 0.01
-        True
-        """
-        from tparafac2.inference.associations import Request, associations
-
-        request = Request(n_permutations, n_draws, level, random_state)
-        return associations(self.result_, attributes, request)
-
-    def _with(self, result: Result) -> Self:
-        """The same model with another account of its fit."""
-        other = copy.copy(self)
-        other._take(result)
-        return other
 
     def normalised(self) -> NormalisedFactors:
         """Factors for eyes: unit loadings and patterns, all size in the strengths."""

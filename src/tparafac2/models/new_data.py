@@ -1,16 +1,19 @@
 """What every fitted model says of data that it has not seen."""
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.result import Result
 
+if TYPE_CHECKING:
+    from tparafac2.newdata import Forecast
+
 
 class ForNewData:
-    """Loadings of new rows, and missing entries filled in: a thin front on the room `newdata`."""
+    """New rows and times, forecasts, and missing entries filled in: a thin front on the room `newdata`."""
 
     result_: Result
 
@@ -209,3 +212,113 @@ class ForNewData:
         from tparafac2.newdata.matching import Given
 
         return complete(self.result_, X, Given(dims, mask, times, weights, unknown), level=level)
+
+    def append(
+        self,
+        X: Any,
+        times: Any = None,
+        *,
+        refit: bool = False,
+        dims: Mapping[str, Hashable] | None = None,
+    ) -> Self:
+        """Give a model that goes on with further times; this one is not changed.
+
+        Loadings, and patterns and strengths of all earlier times, stay. The further patterns go on from the
+        last one under the terms of the model, with the lambdas of the fit.
+
+        Parameters
+        ----------
+        X : one slice (I, J), or several as in `fit`
+            Further slices, before any preparation: the model does its own. Rows and columns are matched by
+            their labels, and by position where there are none. Rows and columns that are not in X are missing
+            (zero where X is a Table whose absent combinations are zero; columns do not exist with
+            ``bridge=False``). Columns that the model does not have enter: they were not there before. Rows
+            that it does not have are refused.
+            With `refit`, all data instead, those of the fit and the further ones, as the model does not keep
+            them.
+        times : number, date or label, or a sequence of them, optional
+            When the slices were taken, where X does not say so: after the last of the model. With `refit` as
+            in `fit`.
+        refit : bool
+            Fit everything again, from where this model ended: loadings and earlier patterns may change, the
+            lambdas do not (they take the place of `smoothness` among the parameters, since ||X|| is another).
+        dims : mapping, optional
+            For a DataArray, as in `fit`.
+
+        Returns
+        -------
+        model
+            Of the same class, fitted.
+
+        Examples
+        --------
+        >>> import tparafac2 as tp
+        >>> X = tp.synthetic.easy(seed=0, noise=0.1, n_times=9, n_rows=30, n_columns=24).X
+        >>> model = tp.TParafac2(rank=3, smoothness=1e-4, n_starts=4, random_state=0).fit(X[:8])
+        >>> model.append(X[8]).B_.shape, model.B_.shape
+        ((9, 24, 3), (8, 24, 3))
+        """
+        from tparafac2.newdata import append
+
+        if refit:
+            return self._refit(X, times, dims)
+        return self._with(append(self.result_, X, times=times, dims=dims))
+
+    def _with(self, result: Result) -> Self:
+        """A model with the same parameters and another result."""
+        raise NotImplementedError
+
+    def _refit(self, X: Any, times: Any, dims: Mapping[str, Hashable] | None) -> Self:
+        """A model that is fitted to all data, from where this one ended."""
+        raise NotImplementedError
+
+    def forecast(
+        self,
+        h: int | None = None,
+        *,
+        times: Any = None,
+        level: float = 0.95,
+        season: int | None = None,
+        X: Any = None,
+        random_state: Any = 0,
+    ) -> "Forecast":
+        """Say what comes after the last time: patterns, strengths and fitted values, with intervals.
+
+        Patterns stay as they were last, which is what smoothness in time implies, and the error of saying so
+        is measured from earlier times. Strengths go on by exponential smoothing (statsmodels is needed: the
+        extra "forecast"). With a period, both are those at the same phase.
+
+        Parameters
+        ----------
+        h : int, optional
+            How many steps ahead, where the times of the model are even; or `times`.
+        times : sequence of numbers, dates or labels, optional
+            The times that are asked for, after the last of the model.
+        level : float
+            Share of the intervals that are to hold what comes.
+        season : int, optional
+            Steps after which strengths repeat (12 for months of a year), at least two seasons being known.
+        X : optional
+            The data of the fit, as `fit` had them before or after preparation. With them errors are those of
+            patterns that were known from earlier times only, and the noise is that of each row and column.
+            Without, patterns are looked at with hindsight, and the noise is the same for all entries.
+        random_state : int, Generator or None
+            Of the draws from which the intervals are taken.
+
+        Returns
+        -------
+        Forecast
+
+        Examples
+        --------
+        >>> import tparafac2 as tp
+        >>> data = tp.synthetic.easy(seed=0, noise=0.1, n_times=12, n_rows=30, n_columns=24)
+        >>> model = tp.TParafac2(rank=3, smoothness=1e-4, n_starts=4, random_state=0).fit(data.X)
+        >>> ahead = model.forecast(2)
+        >>> ahead, ahead.fitted.value.shape
+        (Forecast(2 times, 3 components, 30 rows x 24 columns, level 0.95), (2, 30, 24))
+        """
+        from tparafac2.newdata import Asked, forecast
+
+        asked = Asked(level, season, random_state)
+        return forecast(self.result_, h, times=times, X=X, asked=asked)

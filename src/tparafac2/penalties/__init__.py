@@ -4,6 +4,7 @@ from tparafac2.penalties.abilities import (
     Constraint,
     asks_for,
     can_rotate,
+    continued,
     distance_weights,
     ignore_sign,
     is_temporal,

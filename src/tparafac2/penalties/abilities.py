@@ -98,6 +98,21 @@ def on_clock(terms: Sequence[Penalty], times: NDArray[np.float64], period: float
     return [term.on_clock(times, period) if hasattr(term, "on_clock") else term for term in terms]
 
 
+def continued(
+    terms: Sequence[Penalty], times: NDArray[np.float64], known: int, period: float | None
+) -> list[Penalty]:
+    """The terms for further slices: `times` are those of all, of which the `known` first were fitted.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import TemporalSmoothness
+    >>> term = TemporalSmoothness(1.0, weights=(1.0, 1.0))
+    >>> continued([term], np.array([0.0, 1.0, 2.0, 6.0]), 3, None)[0].weights
+    (1.0, 1.0, 0.25)
+    """
+    return [term.continued(times, known, period) if hasattr(term, "continued") else term for term in terms]
+
+
 def is_temporal(term: Penalty) -> bool:
     """Tell whether a term is about changes from slice to slice, so that their times matter to it.
 

@@ -143,6 +143,14 @@ class TemporalSmoothness:
         between, closing = time_weights(np.asarray(times, dtype=np.float64), period)
         return replace(self, weights=between, closing=closing)
 
+    def continued(self, times: FloatArray, known: int, period: float | None) -> TemporalSmoothness:
+        """Weigh further changes as those between the `known` first times, of which the weights are kept."""
+        if self.weights is None and not self.closing:
+            return self
+        between, closing = time_weights(np.asarray(times, dtype=np.float64), period, known)
+        _require_same(type(self).__name__, self.weights, between[: known - 1])
+        return replace(self, weights=between, closing=closing)
+
     def _weights(self, n: int) -> proximal.Float64Array:
         if self.weights is None:
             return np.ones(n - 1)
@@ -351,9 +359,26 @@ class SoftParafac2:
             return self
         return replace(self, weights=slice_durations(np.asarray(times, dtype=np.float64), period))
 
+    def continued(self, times: FloatArray, known: int, period: float | None) -> SoftParafac2:
+        """Weigh further slices as the `known` first ones; the last of these may have a longer time now."""
+        if self.weights is None:
+            return self
+        weights = slice_durations(np.asarray(times, dtype=np.float64), period, known)
+        _require_same(type(self).__name__, self.weights[1:-1], weights[1 : known - 1])
+        return replace(self, weights=weights)
+
     def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
         """Delta has a column for each component."""
         return np.asarray(state * scale)
+
+
+def _require_same(owner: str, own: tuple[float, ...] | None, by_time: tuple[float, ...]) -> None:
+    """Refuse to continue weights that did not come from the times."""
+    if own is None or len(own) != len(by_time) or not np.allclose(own, by_time, rtol=1e-6):
+        raise ValueError(
+            f"{owner} has weights of its own, which say nothing of further times: fit all data again, with "
+            "weights for all of them."
+        )
 
 
 def _squared_norm(x: FloatArray) -> float:

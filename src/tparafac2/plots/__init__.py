@@ -7,6 +7,7 @@ pyplot is in use ``plt.show()`` shows them; elsewhere pyplot is not touched.
 
 from tparafac2.plots.bars import loadings, movers
 from tparafac2.plots.choice_page import choice
+from tparafac2.plots.course_lines import courses
 from tparafac2.plots.figures import save
 from tparafac2.plots.overview_page import overview
 from tparafac2.plots.pattern_dots import snapshots
@@ -20,6 +21,7 @@ __all__ = [
     "agreement",
     "choice",
     "convergence",
+    "courses",
     "loadings",
     "movers",
     "overview",

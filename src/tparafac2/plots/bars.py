@@ -14,7 +14,7 @@ from tparafac2.plots.style import FALL, RISE, name_component, open_frame, say
 from tparafac2.plots.subject import as_result, count, course_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
 from tparafac2.plots.words import dimension_name, few_of, labels_of
-from tparafac2.result import By, of_rows, place_of, require_by
+from tparafac2.result import By, Intervals, of_rows, place_of, require_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +25,7 @@ _MARGIN = 0.1
 """A change lasts from the end of its first to the beginning of its last tenth."""
 
 _NO_MOVE = 1e-9
+_PALE = 0.35
 
 
 class Move(NamedTuple):
@@ -56,7 +57,8 @@ def loadings(
 ) -> Axes:
     """Draw the largest loadings of one component, from the most positive to the most negative.
 
-    They are those of the normalised factors: the loadings of a component have length 1.
+    They are those of the normalised factors: the loadings of a component have length 1. Where there are
+    intervals of them, a line is the band of each.
 
     Parameters
     ----------
@@ -103,6 +105,8 @@ def loadings(
                 for bar, i in zip(target.patches, shown):
                     bar.set_facecolor(colours.rows[i])
                 draw_key(target, colours)
+            if result.intervals is not None and (band := result.intervals.loadings) is not None:
+                _whiskers(target, range(len(shown)), band.lower[shown, r], band.upper[shown, r])
         else:
             say(target, "This component has vanished: all loadings are zero.")
         target.set_xlabel("Loading")
@@ -117,7 +121,8 @@ def movers(model: object, component: int | str = 1, n: int = 8, *, ax: Axes | No
 
     A column's rise is the largest one from any time to any later one, so that a column that comes and goes is
     in both lists; beside it is when four fifths of it happened. Times at which the data do not determine the
-    pattern do not count. Every pattern has length 1: strength is not in it.
+    pattern do not count. Every pattern has length 1: strength is not in it. Where there are intervals, a line
+    is the band of each move, and bars are pale and hatched where it includes zero.
 
     Parameters
     ----------
@@ -156,14 +161,41 @@ def movers(model: object, component: int | str = 1, n: int = 8, *, ax: Axes | No
     width = 9.0 + 2 * _LETTER * max(map(len, axis.labels))  # a bar, and from when to when
     with canvas(ax, width, 2.0 + _ROW_HEIGHT * max(len(rises) + len(falls), 4)) as target:
         if rises or falls:
-            _draw(target, axis, labels, rises, falls)
+            rows = _draw(target, axis, labels, rises, falls)
+            if result.intervals is not None:
+                _draw_doubts(target, rows, *_bands_of(result.intervals, r, rises, falls))
         else:
             say(target, "No column moves.")
         name_component(target, result, r)
     return target
 
 
-def _draw(ax: Axes, axis: TimeAxis, labels: list[str], rises: list[Move], falls: list[Move]) -> None:
+def _bands_of(
+    bands: Intervals, r: int, rises: list[Move], falls: list[Move]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both ends of the bands of moves."""
+    up, down = [move.column for move in rises], [move.column for move in falls]
+    lower = np.append(bands.rises.lower[up, r], bands.falls.lower[down, r])
+    return lower, np.append(bands.rises.upper[up, r], bands.falls.upper[down, r])
+
+
+def _draw_doubts(
+    ax: Axes, rows: Sequence[float], lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> None:
+    """Whiskers, and pale bars for what may as well not have moved."""
+    _whiskers(ax, rows, lower, upper)
+    for bar, low, high in zip(ax.patches, lower, upper):
+        if not (low > 0 or high < 0):
+            bar.set(alpha=_PALE, hatch="////", edgecolor="white")
+
+
+def _whiskers(
+    ax: Axes, rows: Sequence[float], lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> None:
+    ax.hlines(rows, lower, upper, color="0.15", lw=1.0, zorder=3)
+
+
+def _draw(ax: Axes, axis: TimeAxis, labels: list[str], rises: list[Move], falls: list[Move]) -> list[float]:
     moves = [*rises, *falls]
     gap = 0.6 if rises and falls else 0.0
     rows = [place + (gap if place >= len(rises) else 0.0) for place in range(len(moves))]
@@ -176,6 +208,7 @@ def _draw(ax: Axes, axis: TimeAxis, labels: list[str], rises: list[Move], falls:
     ax.annotate(axis.name, (1.02, 1), (0, 3), xycoords="axes fraction", textcoords="offset points")
     open_frame(ax)
     ax.spines["left"].set_visible(False)
+    return rows
 
 
 def _draw_bars(

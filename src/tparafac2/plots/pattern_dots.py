@@ -25,6 +25,7 @@ _LARGEST, _SMALLEST = 6.5, 3.5
 _ROW_HEIGHT, _LETTER = 0.36, 0.16
 _MOST_COLUMNS = 15
 _USUAL_TIMES = 4
+_APART = 0.14  # of a row, between the bands of different times
 
 
 def snapshots(
@@ -39,7 +40,8 @@ def snapshots(
     """Draw the pattern of one component at a few times: a dot for every column and time.
 
     The columns are the largest ones at these times; those that matter early are above
-    those that matter late. Empty dots are not determined by the data.
+    those that matter late. Empty dots are not determined by the data. Where there are intervals, lines in the
+    colour of the dots are their bands.
 
     Parameters
     ----------
@@ -93,6 +95,12 @@ def snapshots(
             for place, share in enumerate(np.linspace(0, 1, len(slices)))
         ]
         _reach(target, weights[:, shown])
+        if result.intervals is not None:
+            band = result.intervals.patterns
+            for place, k in enumerate(slices):
+                ends = (end[axis.order[k], shown, r] for end in (band.lower, band.upper))
+                rows = np.arange(len(shown)) + 0.5 + _APART * (place - (len(slices) - 1) / 2)
+                target.hlines(rows, *ends, color=lines[place].get_color(), lw=0.8)
         target.axvline(0, color="0.6", lw=0.5, zorder=0)
         target.set_ylim(len(shown), 0)
         label_columns(target, result, shown, by=by)
@@ -114,6 +122,7 @@ def _dots(ax: Axes, weights: NDArray[np.float64], determined: NDArray[np.bool_],
     size = _LARGEST + share * (_SMALLEST - _LARGEST)
     rows = np.arange(len(weights)) + 0.5
     look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgecolor": colour, "ms": size}
+    look["color"] = colour
     if not determined.all():
         vague = np.where(determined, np.nan, weights)
         ax.plot(vague, rows, markerfacecolor="white", alpha=0.7, **look)

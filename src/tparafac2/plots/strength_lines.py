@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result, unobserved_times
-from tparafac2.plots.time_axis import TimeAxis, draw_time, hatch_spans, time_axis, time_stretches
+from tparafac2.plots.time_axis import TimeAxis, draw_band, draw_time, hatch_spans, time_axis, time_stretches
 from tparafac2.plots.words import literal
 from tparafac2.result import heading
 
@@ -26,6 +26,7 @@ def strengths(model: object, *, ax: Axes | None = None) -> Axes:
 
     They are those of the normalised factors: loadings and patterns have length 1, all size is here. Times at
     which nothing was observed are hatched; the strengths there are interpolated, and their markers are empty.
+    Where there are intervals, their bands are shaded.
 
     Parameters
     ----------
@@ -54,6 +55,9 @@ def strengths(model: object, *, ax: Axes | None = None) -> Axes:
     with canvas(ax, 12, 6) as target:
         names = [literal(heading(result.component_names, r)) for r in range(result.rank)]
         lines = [_line(target, axis, values[:, r], unseen, r, names[r]) for r in range(result.rank)]
+        if result.intervals is not None:
+            for r in range(result.rank):
+                draw_band(target, axis, result.intervals.strengths, (slice(None), r), line_look(r)["color"])
         hatch_spans(target, time_stretches(axis), unseen)
         if (values < 0).any():
             target.axhline(0, color="0.6", lw=0.5, zorder=0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tparafac2.plots.style import letters_that_fit
 from tparafac2.plots.words import dimension_name, picture_text
-from tparafac2.result import Result, Timeline, moment_text, timeline
+from tparafac2.result import Band, Result, Timeline, moment_text, timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,6 +171,12 @@ def hatch_spans(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_]) -> Non
     for run in runs(vague):
         left, right = stretches.span(*run)
         ax.axvspan(left, right, facecolor="none", edgecolor="0.75", hatch=HATCH, linewidth=0, zorder=0)
+
+
+def draw_band(ax: Axes, axis: TimeAxis, band: Band, part: tuple[Any, ...], colour: str) -> None:
+    """Shade a band over time; `part` takes one course (K,), in the order of the slices, out of its arrays."""
+    lower, upper = (end[part][axis.order] for end in (band.lower, band.upper))
+    ax.fill_between(axis.positions, lower, upper, color=colour, alpha=0.2, lw=0, zorder=1)
 
 
 def _in_calendar(days: NDArray[np.float64]) -> bool:

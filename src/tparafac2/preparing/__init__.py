@@ -10,6 +10,7 @@ from tparafac2.preparing.again import (
     prepares,
     undo_beside,
 )
+from tparafac2.preparing.further import Further, by_entry, is_plain, prepare_further
 from tparafac2.preparing.preparation import Preparation, Prepared, as_prepared, describe_record, undo
 
 __all__ = ["Preparation", "Prepared", "as_prepared", "describe_record", "undo"]

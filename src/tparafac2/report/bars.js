@@ -1,6 +1,6 @@
 // Bars that keep their element while they change place, so that the eye can follow.
 
-// Entries are { place, rank, name, value, text, pressed, slot, faint, apart }.
+// Entries are { place, rank, name, value, text, pressed, slot, faint, apart, band }.
 class BarList {
   constructor(list, onChoose) {
     this.list = list;
@@ -29,9 +29,17 @@ class BarList {
 
   item({ place, name }) {
     const part = (kind, ...children) => make("span", { class: kind }, ...children);
-    const track = part("track", part("axis"), part("fill"));
+    const track = part("track", part("axis"), part("fill"), part("whisker"));
     const choose = { onclick: () => this.onChoose(place) };
     return make("li", {}, button(choose, part("rank"), label(name), track, part("number")));
+  }
+
+  whisker(line, band, low, high, share) {
+    line.hidden = !band;
+    if (!band) return;
+    const [from, to] = band.map((end) => Math.min(high, Math.max(low, end)));
+    line.style.left = share(from - low);
+    line.style.width = share(to - from);
   }
 
   update(item, one, low, high) {
@@ -44,6 +52,7 @@ class BarList {
     part("axis").style.left = share(-low);
     part("fill").style.left = share(Math.min(value, 0) - low);
     part("fill").style.width = share(Math.abs(value));
+    this.whisker(part("whisker"), one.band, low, high, share);
     item.firstChild.setAttribute("aria-pressed", String(one.pressed));
     item.classList.toggle("faint", Boolean(one.faint));
     item.classList.toggle("apart", Boolean(one.apart));

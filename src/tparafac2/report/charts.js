@@ -44,7 +44,7 @@ function labelsWithRoom(labels, places) {
 }
 
 // A chart shows { series, xs, labels, bands, at, log, onPick, about, height }: series are
-// { values, slot, dashed, faint(k) }; labels null for plain numbers; bands the places to hatch; at the cursor.
+// { values, slot, dashed, faint(k), band }, band of [lower, upper] or null; labels null for plain numbers; bands the places to hatch; at the cursor.
 class LineChart {
   constructor(box) {
     this.box = box;
@@ -68,6 +68,7 @@ class LineChart {
     const svg = draw("svg", { viewBox: view, height: spec.height, role: "img", "aria-label": spec.about });
     this.cursor = draw("g", {});
     svg.append(this.hatchPattern(), this.bands(), this.grid(), this.timeLabels());
+    svg.append(...spec.series.map((one) => this.area(one)));
     svg.append(...spec.series.map((one) => this.line(one)), this.cursor);
     this.box.classList.toggle("picks", Boolean(spec.onPick));
     this.box.replaceChildren(svg);
@@ -93,6 +94,10 @@ class LineChart {
         if (!this.drawable(value)) continue;
         low = Math.min(low, value);
         high = Math.max(high, value);
+      }
+      for (const ends of (one.band || []).filter(Boolean)) {
+        low = Math.min(low, ends[0]);
+        high = Math.max(high, ends[1]);
       }
     }
     if (high > low) return [low, high];
@@ -143,6 +148,22 @@ class LineChart {
       : counts.map((count) => [this.x(count), count]);
     return draw("g", {}, ...ticks.map(([x, text]) =>
       draw("text", { x, y: height - 7, "text-anchor": "middle" }, text)));
+  }
+
+  // The band around a line, in pieces where it is known.
+  area({ band = [], slot }) {
+    const point = (k, end) => `${this.x(this.spec.xs[k]).toFixed(1)},${this.y(band[k][end]).toFixed(1)}`;
+    const group = colour(draw("g", {}), slot);
+    for (let first = 0; first < band.length; first++) {
+      if (!band[first]) continue;
+      let last = first;
+      while (band[last + 1]) last += 1;
+      const ks = Array.from({ length: last - first + 1 }, (_, n) => first + n);
+      const points = [...ks.map((k) => point(k, 1)), ...ks.reverse().map((k) => point(k, 0))];
+      group.append(draw("polygon", { points: points.join(" "), class: "band" }));
+      first = last;
+    }
+    return group;
   }
 
   // Pieces between neighbours, so that what the data do not determine looks different.

@@ -40,11 +40,17 @@ function coursesOf(bytes, K) {
 
 class Fit {
   static async open(page) {
-    return new Fit(page, coursesOf(await inflated(page.patterns.counts), page.times.labels.length));
+    const K = page.times.labels.length;
+    const counts = async (patterns) => coursesOf(await inflated(patterns.counts), K);
+    const ends = {};
+    for (const end of page.bands ? ["lower", "upper"] : []) ends[end] = await counts(page.bands[end].patterns);
+    return new Fit(page, await counts(page.patterns), ends);
   }
 
-  constructor(page, counts) {
+  constructor(page, counts, ends) {
     this.page = page;
+    this.bands = page.bands ? { lower: this.end(page.bands.lower, ends.lower),
+                                upper: this.end(page.bands.upper, ends.upper) } : null;
     this.R = page.components.length;
     this.K = page.times.labels.length;
     this.J = page.columns.labels.length;
@@ -54,6 +60,39 @@ class Fit {
     this.sizes = numbersOf(page.patterns.sizes, Float32Array);
     this.loadings = numbersOf(page.loadings, Float32Array);
     this.unseen = page.unseen ? bytesOf(page.unseen) : null;
+  }
+
+  // One end of all bands.
+  end(told, counts) {
+    const numbers = (name) => (told[name] ? numbersOf(told[name], Float32Array) : null);
+    const sizes = numbersOf(told.patterns.sizes, Float32Array);
+    const parts = Object.fromEntries(["rises", "falls", "loadings"].map((name) => [name, numbers(name)]));
+    return { counts, sizes, strengths: told.strengths, ...parts };
+  }
+
+  // The band of a weight, as [lower, upper]; null where there is none.
+  weightBand(r, j, k) {
+    if (this.bands === null) return null;
+    const course = r * this.J + j;
+    const ends = [this.bands.lower, this.bands.upper].map(({ counts, sizes }) => {
+      const count = counts[course * this.K + k];
+      return count === NOTHING ? NaN : count * sizes[course];
+    });
+    return ends.some(Number.isNaN) ? null : ends;
+  }
+
+  strengthBand(r, k) {
+    if (this.bands === null) return null;
+    const ends = [this.bands.lower, this.bands.upper].map(({ strengths }) => strengths[r][k]);
+    return ends.includes(null) ? null : ends;
+  }
+
+  // The band of a loading ("loadings"), or of the largest rise or fall of a column.
+  bandOf(name, r, place) {
+    if (this.bands === null || this.bands.lower[name] === null) return null;
+    const many = name === "loadings" ? this.I : this.J;
+    const ends = [this.bands.lower, this.bands.upper].map((end) => end[name][r * many + place]);
+    return ends.some(Number.isNaN) ? null : ends;
   }
 
   strength(r, k) {

@@ -90,6 +90,8 @@ class Display:
         A text for every label.
     moments : ndarray (K,)
         Where the times stand on an axis.
+    order : ndarray of int (K,)
+        Which slices these are.
     known : ndarray of Known (K, R)
     unseen : ndarray of bool (K, J)
         Where no row of a column was observed.
@@ -111,6 +113,7 @@ class Display:
     columns: list[str]
     times: list[str]
     moments: NDArray[np.float64]
+    order: NDArray[np.intp]
     known: NDArray[np.int8]
     unseen: NDArray[np.bool_]
 
@@ -145,6 +148,7 @@ def look(result: Result) -> Display:
         columns=_texts(result.labels.columns, "column", J),
         times=[times[k] for k in order],
         moments=moments,
+        order=order,
         known=known[order],
         unseen=unseen[order],
     )

@@ -92,6 +92,19 @@ class Explorer {
     return this.fit.value(this.measure, this.component, j, k);
   }
 
+  // Only weights have bands: what they are times the strength is not known apart.
+  band(j, k) {
+    return this.measure === "weight" ? this.fit.weightBand(this.component, j, k) : null;
+  }
+
+  bandsHint() {
+    const { bands } = this.fit.page;
+    if (!bands) return "";
+    if (bands.unstable[this.component]) return "This component has no bands: data drawn anew did not find it again.";
+    if (this.measure !== "weight") return "Bands are those of weights alone.";
+    return `Shaded: bands of ${Number((100 * bands.level).toPrecision(4))} %, around a fit that is less smooth.`;
+  }
+
   text(value) {
     return written(value, this.survey.most);
   }
@@ -130,6 +143,7 @@ class Explorer {
       slot: r,
       dashed: r >= COLOURS,
       faint: (k) => !fit.known(r, k),
+      band: fit.times.map((_, k) => fit.strengthBand(r, k)),
     }));
     this.showTimeChart(this.strengthChart, series, "Strengths of all components over time.", { height: 240 });
   }
@@ -141,6 +155,7 @@ class Explorer {
       values: fit.times.map((_, k) => this.value(j, k)),
       slot: this.slots.get(j),
       faint: (k) => !fit.sure(component, j, k),
+      band: fit.times.map((_, k) => this.band(j, k)),
     }));
     const bands = fit.times.map((_, k) => k).filter((k) => !fit.known(component, k));
     const names = chosen.map((j) => fit.page.columns.labels[j]).join(", ");
@@ -150,20 +165,34 @@ class Explorer {
       this.columns ? "" : "These reach highest; choose others by their bars or by searching.",
       bands.length ? "Hatched: the data do not determine the pattern." : "",
       fit.unseen ? "Dotted: not observed then." : "",
+      this.bandsHint(),
     ].join(" "));
   }
 
   showMovers() {
     const what = this.measure === "size" ? "weight times strength" : "weight in the pattern";
     write("movers-hint", `The largest changes of ${what} between two times at which the data determine it. `
-      + "When: without the first and the last twentieth of the change.");
-    this.fillMovers(byId("risers"), this.survey.rises, "Nothing rises.");
-    this.fillMovers(byId("fallers"), this.survey.falls, "Nothing falls.");
+      + "When: without the first and the last twentieth of the change."
+      + (this.withBands ? " Pale: its band includes zero, so that it may as well not have moved." : ""));
+    this.fillMovers(byId("risers"), this.survey.rises, "Nothing rises.", "rises");
+    this.fillMovers(byId("fallers"), this.survey.falls, "Nothing falls.", "falls");
   }
 
-  fillMovers(table, moves, otherwise) {
+  get withBands() {
+    return this.measure === "weight" && this.fit.bands !== null && !this.fit.page.bands.unstable[this.component];
+  }
+
+  // The change and its band, as a cell, and whether it may be none.
+  moved(one, kind) {
+    const band = this.fit.bandOf(kind, this.component, one.column);
+    const content = band ? `${this.text(band[0])} to ${this.text(band[1])}` : "";
+    return { kind: "number", content, none: band !== null && band[0] <= 0 && band[1] >= 0 };
+  }
+
+  fillMovers(table, moves, otherwise, kind) {
     const { fit } = this;
-    const head = [fit.page.names.columns, { kind: "number", content: "from \u2192 to" }, "when"];
+    const band = this.withBands ? [{ kind: "number", content: "band of the change" }] : [];
+    const head = [fit.page.names.columns, { kind: "number", content: "from \u2192 to" }, ...band, "when"];
     const lines = moves.map((one) => {
       const name = fit.page.columns.labels[one.column];
       const when = `${cut(fit.times[one.begin], 16)} \u2013 ${cut(fit.times[one.end], 16)}`;
@@ -174,7 +203,10 @@ class Explorer {
         { kind: "number", content: `${this.text(one.from)} \u2192 ${this.text(one.to)}` },
         { kind: "when", content: button(jump, when) },
       ];
-      return Object.assign(line, { kind: this.slots.has(one.column) ? "chosen" : null });
+      const bound = this.withBands ? this.moved(one, kind) : null;
+      if (bound) line.splice(2, 0, bound);
+      const kinds = [this.slots.has(one.column) ? "chosen" : "", bound && bound.none ? "doubtful" : ""];
+      return Object.assign(line, { kind: kinds.join(" ").trim() || null });
     });
     fillTable(table, head, lines.length ? lines : [[otherwise]]);
   }
@@ -197,6 +229,7 @@ class Explorer {
       name: fit.page.rows.labels[i],
       value: loadings[i],
       text: written(loadings[i], 1),
+      band: fit.bandOf("loadings", this.component, i),
       pressed: this.rows.includes(i),
     }));
     const range = (better) => loadings.reduce((a, b) => better(a, b), 0);
@@ -254,6 +287,7 @@ class Explorer {
       pressed: this.slots.has(j),
       slot: this.slots.get(j),
       faint: !fit.sure(this.component, j, time),
+      band: this.band(j, time),
     }));
     this.columnBars.show(entries, this.survey.low, this.survey.high);
     this.showBarsHint(Math.min(TOP_COLUMNS, order.length), hidden);

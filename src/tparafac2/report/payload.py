@@ -88,6 +88,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "loadings": in_base64(view.A[rows].T.astype("<f4")),
         "patterns": {"counts": packed(patterns.counts), "sizes": in_base64(patterns.sizes)},
         "unseen": in_base64(np.packbits(unseen, bitorder="little")) if unseen.any() else "",
+        "bands": _bands(result, view.order, rows, columns),
         "trace": _trace(result),
         "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
         "starts": _starts(result),
@@ -130,6 +131,27 @@ def _marks(marks: Sequence[Mark]) -> list[dict[str, Any]]:
         {"label": one.label, "weight": _number(one.weight), "distinctiveness": _number(one.distinctiveness)}
         for one in marks
     ]
+
+
+def _bands(
+    result: Result, order: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> dict[str, Any] | None:
+    """Both ends of every band: of patterns in steps, of strengths as numbers, of the others as bytes."""
+    found = result.intervals
+    if found is None:
+        return None
+    told: dict[str, Any] = {"level": found.level, "unstable": found.unstable.tolist()}
+    for end in ("lower", "upper"):
+        ends = {name: getattr(band, end) for name, band in found.bands()}
+        steps = quantise(np.transpose(ends["patterns"][order][:, columns], (2, 1, 0)))
+        told[end] = {
+            "patterns": {"counts": packed(steps.counts), "sizes": in_base64(steps.sizes)},
+            "strengths": [_numbers(course) for course in ends["strengths"][order].T],
+            **{name: in_base64(ends[name][columns].T.astype("<f4")) for name in ("rises", "falls")},
+        }
+        if "loadings" in ends:
+            told[end]["loadings"] = in_base64(ends["loadings"][rows].T.astype("<f4"))
+    return told
 
 
 def quantise(courses: NDArray[np.float64]) -> Steps:

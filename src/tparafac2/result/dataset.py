@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Labels, Lines, Mode, lines_through, padded
 from tparafac2.result import parameters
+from tparafac2.result.intervals import BANDS
 from tparafac2.result.moments import Timeline, as_dates, moment_text, phases, read_moments, timeline
 from tparafac2.result.record import CONVENTION, Result, unit_columns
 
@@ -26,6 +27,8 @@ _TRUST = {
 _VARIABLES = (
     *("loadings", "patterns", "strengths", "share", "width", "coverage", "undetermined"),
     *_TRUST.values(),
+    *("rises", "falls"),
+    *(f"{name}_{end}" for name in BANDS for end in ("lower", "upper")),
 )
 _FIXED = ("time_value", "row_weight", "component", "component_name", "trace_row", "start")
 _ROUNDING_STEPS = 4
@@ -70,6 +73,7 @@ def to_dataset(result: Result) -> xr.Dataset:
     }
     for name, array in ({} if result.trust is None else result.trust.by_component).items():
         variables[_TRUST[name]] = ("component", array)
+    variables |= _bands(result, dict(zip(("rows", "columns", "time"), (rows, columns, time))))
     if result.ragged:
         variables["width"] = (time, np.array(result.widths))
     if result.coverage is not None:
@@ -86,6 +90,19 @@ def to_dataset(result: Result) -> xr.Dataset:
     if result.component_names:
         coordinates["component_name"] = ("component", np.array(result.component_names))
     return xr.Dataset(variables, coordinates, _attributes(result))
+
+
+def _bands(result: Result, names: dict[str, str]) -> dict[str, Any]:
+    """Both ends of every band, beside what it is of; changes with the centre of theirs."""
+    variables: dict[str, Any] = {}
+    for name, band in () if result.intervals is None else result.intervals.bands():
+        if name == "contrasts":  # they have a table of their own
+            continue
+        dims = tuple(names.get(mode, mode) for mode in BANDS[name])
+        if name in ("rises", "falls"):
+            variables[name] = (dims, band.centre)
+        variables[f"{name}_lower"], variables[f"{name}_upper"] = (dims, band.lower), (dims, band.upper)
+    return variables
 
 
 def dimensions(result: Result) -> dict[Mode, str]:

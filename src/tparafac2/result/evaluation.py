@@ -66,18 +66,9 @@ def evaluate(
     True
     """
     # When slices were taken matters to the terms alone, and these remember it.
-    X = _as_prepared(result, X)
-    if weights is None and not (isinstance(X, Table) and X.counts is not None):
-        weights = _own_weights(result)
-    stored = stored_if_large(X, dims)
-    if stored is not None:
-        intake = take_stored(stored, times="even")
-    else:
-        intake = take_in(X, dims=dims, mask=mask, times="even", weights=weights)
-    _require_data_of(result, intake)
-    data, seen = intake.data, list(intake.order)
-    share = _relative_error(data, result.A, (padded(result.B, fill=0.0) * result.C[:, None, :])[seen])
-    squared_error = share * data.scale**2
+    intake = take_again(result, X, mask=mask, dims=dims, weights=weights, times="even")
+    share = relative_error(result, intake)
+    squared_error = share * intake.data.scale**2
     penalty = penalty_of(result)
     return Evaluation(
         None if penalty is None else squared_error + penalty,
@@ -85,6 +76,37 @@ def evaluate(
         squared_error,
         violations_of(result),
     )
+
+
+def take_again(
+    result: Result,
+    X: Any,
+    *,
+    mask: Any = None,
+    dims: Mapping[str, Hashable] | None = None,
+    weights: Any = None,
+    **settings: Any,
+) -> Intake:
+    """Take in data of the shape, preparation and labels of those that were fitted; refuse others.
+
+    Without weights, by those that the fit had for the rows; the settings are those of `take_in`.
+    """
+    X = _as_prepared(result, X)
+    if weights is None and not (isinstance(X, Table) and X.counts is not None):
+        weights = _own_weights(result)
+    stored = stored_if_large(X, dims)
+    if stored is not None:
+        intake = take_stored(stored, times="even")
+    else:
+        intake = take_in(X, dims=dims, mask=mask, weights=weights, **settings)
+    _require_data_of(result, intake)
+    return intake
+
+
+def relative_error(result: Result, intake: Intake) -> float:
+    """Squared error of the factors of a result, as a share of ||X||^2."""
+    W = (padded(result.B, fill=0.0) * result.C[:, None, :])[list(intake.order)]
+    return _relative_error(intake.data, result.A, W)
 
 
 def penalty_of(result: Result) -> float | None:

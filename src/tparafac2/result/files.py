@@ -21,6 +21,7 @@ from tparafac2.errors import InvalidValue, NoFile
 from tparafac2.files import written_whole
 from tparafac2.hdf5 import open_hdf5, write_sealed
 from tparafac2.result import parameters
+from tparafac2.result.intervals import Intervals
 from tparafac2.result.record import Result
 from tparafac2.result.terms import Method, Terms
 from tparafac2.result.trust import Trust
@@ -50,6 +51,7 @@ _LATER_FIELDS = (
     "negative_share",
     "weighting",
     "choice",
+    "appended",
     "component_names",
 )
 _LATER_ARRAYS = {
@@ -60,6 +62,8 @@ _LATER_ARRAYS = {
     "row_weights": ("rows",),
 }
 _RECORDS: dict[str, type[Terms | Method | Trust]] = {"terms": Terms, "method": Method, "trust": Trust}
+
+_INTERVALS = "interval_"
 
 _ENDINGS_OF_0_1 = {
     "Converged: the objective no longer changes and all constraints hold.": "converged",
@@ -235,6 +239,9 @@ def to_layout(result: Result) -> xr.Dataset:
     for name, dimensions in _LATER_ARRAYS.items():
         if (array := getattr(result, name)) is not None:
             variables[name] = (dimensions, *encode_array(array))
+    if result.intervals is not None:
+        for name, (dimensions, array) in result.intervals.to_arrays().items():
+            variables[_INTERVALS + name] = (dimensions, *encode_array(array))
     for name, column in result.trace.items():
         variables[f"trace_{name}"] = ("trace_row", *encode_array(column))
     for name, column in result.starts.items():
@@ -244,6 +251,8 @@ def to_layout(result: Result) -> xr.Dataset:
     for name in _RECORDS:
         if (record := getattr(result, name)) is not None:
             facts[name] = record.to_record()
+    if result.intervals is not None:
+        facts["intervals"] = result.intervals.to_record()
     facts |= {"names": result.labels.names, "trace": list(result.trace), "starts": list(result.starts)}
     attributes = {
         "content": CONTENT,
@@ -285,6 +294,13 @@ def from_layout(dataset: xr.Dataset) -> tuple[Result, dict[str, str]]:
         if name in dataset.attrs
     }
     later |= {name: decode_array(dataset[name]) for name in _LATER_ARRAYS if name in dataset.variables}
+    if "intervals" in dataset.attrs:
+        arrays = {
+            str(name).removeprefix(_INTERVALS): decode_array(dataset[name])
+            for name in dataset.variables
+            if str(name).startswith(_INTERVALS)
+        }
+        later["intervals"] = Intervals.from_parts(json.loads(dataset.attrs["intervals"]), arrays)
     given, lost = parameters.from_text(dataset.attrs["parameters"])
     result = Result(
         A=dataset["A"].values,

@@ -45,6 +45,10 @@ _PROPORTIONAL, _PROPORTIONAL_PARTS = 0.985, 0.99
 _SAME_ROWS = 0.98
 """Cosine of their strengths from which on two components may be mixed; non-negative patterns stand more."""
 
+_LESS, _LARGER = 0.05, 1.25
+"""So much less explained of appended times than of those of the fit, and so many times larger squares of what
+is left of an entry, ask for another fit."""
+
 
 def find(result: Result) -> tuple[Finding, ...]:
     """Find out what there is to know about a fit.
@@ -62,7 +66,7 @@ def find(result: Result) -> tuple[Finding, ...]:
     ['explained', 'converged', 'static', 'complete', 'trust']
     """
     seen = _Seen(result)
-    parts = (_explained, _ending, _starts, _components, _observed, _weighted, _time)
+    parts = (_explained, _ending, _starts, _components, _observed, _weighted, _time, _appended)
     found = [finding for part in parts for finding in part(seen)]
     every = (*found, *judged(result, found))
     names = result.component_names
@@ -422,3 +426,25 @@ def _time(seen: _Seen) -> Iterator[Finding]:
         yield Finding(Kind.PERIODIC, numbers={"period": result.period, "dated": when.dated})
     if len(set(result.widths)) > 1:
         yield Finding(Kind.RAGGED, numbers={"least": min(result.widths), "most": max(result.widths)})
+
+
+def _appended(seen: _Seen) -> Iterator[Finding]:
+    """How much the loadings of the fit explain of what came after it."""
+    kept = seen.result.appended
+    if kept is None:
+        return
+    count, square, error = len(kept["squares"]), sum(kept["squares"]), sum(kept["errors"])
+    last = np.arange(len(seen.labels)) >= len(seen.labels) - count
+    whole = 0.0 if seen.result.terms is None else seen.result.terms.scale**2
+    left, rest = (1.0 - seen.result.explained_variance) * whole - error, whole - square
+    share = 1.0 - error / square if square > 0 else math.nan
+    before = 1.0 - left / rest if rest > 0 else math.nan
+    coverage = np.ones((len(last), 1)) if seen.result.coverage is None else seen.result.coverage
+    entries = coverage[last].sum(), coverage[~last].sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = float(np.divide(error * entries[1], left * entries[0]))
+    # Weaker times are explained less by as good a model: what is left of each entry has to be more, too.
+    worse = before - share > _LESS and ratio > _LARGER
+    severity = Severity.NOTE if worse else Severity.INFO
+    numbers = {"share": share, "before": before, "ratio": ratio, "of": len(seen.labels)}
+    yield Finding(Kind.APPENDED, severity, times=seen.times(last), numbers=numbers)

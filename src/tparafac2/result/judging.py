@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tparafac2.result.intervals import Intervals
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.record import Result
 from tparafac2.result.trust import Trust
@@ -34,6 +35,7 @@ _FAIR = (
     Kind.DEPENDS_ON_SETTING,
     Kind.CONSTRAINT_CONTRADICTED,
     Kind.RANK_UNSURE,
+    Kind.UNSTABLE,
 )
 """With any of these some part of a fit should not."""
 
@@ -56,6 +58,7 @@ def judged(result: Result, found: Sequence[Finding]) -> Iterator[Finding]:
         *_stability(trust),
         *_constraint(result, trust),
         *_choice(result.choice or {}),
+        *_intervals(result.intervals),
     ]
     yield from measured
     yield _in_all(result.rank, trust, [*found, *measured])
@@ -109,6 +112,19 @@ def _choice(record: Mapping[str, Any]) -> Iterator[Finding]:
     if record.get("single_groups"):
         numbers = {"count": record["single_groups"], "of": record["groups"]}
         yield Finding(Kind.SINGLE_GROUPS, Severity.NOTE, numbers=numbers)
+
+
+def _intervals(bands: Intervals | None) -> Iterator[Finding]:
+    """What bands there are, and which components have none."""
+    if bands is None:
+        return
+    names = ("level", "over", "n_resamples", "undersmoothing", "interrupted")
+    numbers = {name: getattr(bands, name) for name in names}
+    severity = Severity.NOTE if bands.interrupted else Severity.INFO
+    yield Finding(Kind.INTERVALS, severity, numbers=numbers | {"groups": bands.groups or 0})
+    for r in bands.unstable.nonzero()[0]:
+        numbers = {"share": float(bands.unmatched[r])}
+        yield Finding(Kind.UNSTABLE, Severity.WARNING, component=int(r) + 1, numbers=numbers)
 
 
 def _in_all(rank: int, trust: Trust, found: Iterable[Finding]) -> Finding:

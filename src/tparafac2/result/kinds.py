@@ -59,6 +59,7 @@ class Kind(StrEnum):
     UNEVEN_TIMES = "uneven_times"
     PERIODIC = "periodic"
     RAGGED = "ragged"
+    APPENDED = "appended"
     ONLY_THERE = "only_there"
     NOT_THERE = "not_there"
     DEPENDS_ON_SETTING = "depends_on_setting"
@@ -66,6 +67,8 @@ class Kind(StrEnum):
     CONSTRAINT_DOUBTFUL = "constraint_doubtful"
     RANK_UNSURE = "rank_unsure"
     SINGLE_GROUPS = "single_groups"
+    INTERVALS = "intervals"
+    UNSTABLE = "unstable"
     TRUST = "trust"
 
 

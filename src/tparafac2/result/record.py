@@ -15,6 +15,7 @@ from tparafac2 import metrics
 from tparafac2.data import Labels, printable
 from tparafac2.penalties import asks_for, softens
 from tparafac2.result import observation
+from tparafac2.result.intervals import Intervals
 from tparafac2.result.naming import read_names
 from tparafac2.result.terms import Method, Terms
 from tparafac2.result.trust import Trust
@@ -129,6 +130,11 @@ class Result:
     choice : mapping, optional
         How rank, smoothness and rigidity were chosen, and all that was tried: `tparafac2.Choice` reads it.
         None: they were given.
+    intervals : Intervals, optional
+        Bands around loadings, patterns and strengths. None: not asked for.
+    appended : mapping, optional
+        Of slices that were appended after the fit, which are the last ones: `squares` and `errors`, the sum
+        of squares of each and what the model leaves of it. None: there are none.
     component_names : tuple of R str
         What the user calls the components, "" where they have no name; empty if none has one.
 
@@ -172,6 +178,8 @@ class Result:
     weighting: Mapping[str, Any] | None = None
     trust: Trust | None = None
     choice: Mapping[str, Any] | None = None
+    intervals: Intervals | None = None
+    appended: Mapping[str, Any] | None = None
     component_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -197,6 +205,15 @@ class Result:
             object.__setattr__(self, name, value)
         if self.trust is not None and self.trust.rank not in (None, self.rank):
             raise ValueError(f"trust must be of {self.rank} components; got that of {self.trust.rank}.")
+        if self.intervals is not None and self.intervals.patterns.centre.shape != np.shape(self.B):
+            raise ValueError(
+                f"intervals must be of patterns of shape {np.shape(self.B)}; got those of "
+                f"{self.intervals.patterns.centre.shape}."
+            )
+        if self.appended is not None:
+            lengths = {len(self.appended[name]) for name in ("squares", "errors")}
+            if len(lengths) > 1 or not 0 < max(lengths) < len(self.C):
+                raise ValueError(f"appended must be of fewer than {len(self.C)} slices; got {lengths}.")
         names = [name or None for name in self.component_names]
         object.__setattr__(self, "component_names", read_names(names or None, self.rank))
 

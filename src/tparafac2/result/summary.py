@@ -26,6 +26,7 @@ _ROWS = {
     "missing entries": (Kind.MISSING,),
     "weights": (Kind.WEIGHTED,),
     "time": (Kind.UNEVEN_TIMES, Kind.PERIODIC),
+    "intervals": (Kind.INTERVALS,),
     "in all": (Kind.TRUST,),
 }
 """Findings that have a line of their own among the facts about the whole fit."""

@@ -96,9 +96,15 @@ _SENTENCES = {
     Kind.RANK_UNSURE: "The rank, {rank}, is not sure: {why}.",
     Kind.SINGLE_GROUPS: "{count} of {of} groups have a single row, which is in one half of the rows only: "
     "how far components depend on these groups cannot be told.",
+    Kind.INTERVALS: "Bands of {percent} from {resamples}{draws}{centre}{interruption}.",
+    Kind.UNSTABLE: "Component {component} was not found again in {percent} of the data drawn anew: it has no "
+    "bands, and should not be interpreted in detail.",
     Kind.TRUST: "Trust: {level}{most}, because {reasons}{unmeasured}.",
     Kind.RAGGED: "The times have {least} to {most} columns, each its own: a column need not be the same "
     "thing at another time.",
+    Kind.APPENDED: "The last {count} of {of} times were appended to a fit: loadings are those of the fit, "
+    "and explain {percent} of the variation at these times ({percent_before} at those of the fit)"
+    "{fit_again}.",
 }
 
 _ADVICE = {
@@ -272,6 +278,16 @@ def _percent(finding: Finding) -> dict[str, Any]:
     return {"percent": percentage(finding.numbers["share"])}
 
 
+def _appended(finding: Finding) -> dict[str, Any]:
+    numbers, worse = finding.numbers, finding.severity is not Severity.INFO
+    left = f"; what is left of an entry is {numbers['ratio']:.2g} times as much (squared): fit all data again"
+    return {
+        "percent": percentage(numbers["share"]),
+        "percent_before": percentage(numbers["before"]),
+        "fit_again": left if worse else "",
+    }
+
+
 def _pairs(finding: Finding) -> dict[str, Any]:
     further = [
         f"{called(finding.names, r - 1)} and {called(finding.names, s - 1)} ({cosine:.4f})"
@@ -364,6 +380,7 @@ _CLAUSES = {
     Kind.DEPENDS_ON_SETTING: "{count} of {components} components depend on the setting",
     Kind.CONSTRAINT_CONTRADICTED: "the data contradict the constraint",
     Kind.RANK_UNSURE: "the rank is not sure",
+    Kind.UNSTABLE: "{count} not found again in data drawn anew",
 }
 
 
@@ -409,6 +426,23 @@ def _reasons_of_trust(finding: Finding) -> dict[str, Any]:
     }
 
 
+def _bands(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    units = f"{numbers['groups']} groups of rows" if numbers["groups"] else "rows"
+    drawn = f"{units} drawn anew, and residuals with random signs for the loadings"
+    if numbers["over"] == "residuals":
+        drawn = "the same rows, residuals with random signs"
+    factor = numbers["undersmoothing"]
+    less = f", around a fit {factor:g} times less smooth, since smoothness draws neighbours together"
+    return {
+        "percent": percentage(numbers["level"]),
+        "resamples": counted(numbers["n_resamples"], "refit"),
+        "draws": f" to {drawn}",
+        "centre": less if factor != 1 else "",
+        "interruption": " (interrupted by the user)" if numbers["interrupted"] else "",
+    }
+
+
 _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.EXPLAINED: _explained,
     Kind.EXPLAINS_NOTHING: _explained,
@@ -432,11 +466,14 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.UNEVEN_WEIGHTS: _uneven,
     Kind.UNEVEN_TIMES: _unit,
     Kind.PERIODIC: _unit,
+    Kind.APPENDED: _appended,
     Kind.ONLY_THERE: _halves,
     Kind.NOT_THERE: _halves,
     Kind.DEPENDS_ON_SETTING: _setting,
     Kind.CONSTRAINT_CONTRADICTED: _constraint,
     Kind.CONSTRAINT_DOUBTFUL: _constraint,
     Kind.RANK_UNSURE: _doubts,
+    Kind.INTERVALS: _bands,
+    Kind.UNSTABLE: _percent,
     Kind.TRUST: _reasons_of_trust,
 }

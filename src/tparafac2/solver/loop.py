@@ -74,7 +74,7 @@ def solve(
     batch.close(interrupted)
     points = [batch.point(i) for i in range(count)]
     del batch  # its arrays are no longer needed, and finishing needs some of its own
-    return [finish(problem, point) for point in points]
+    return [finish(problem.of_start(i), point) for i, point in enumerate(points)]
 
 
 class Batch:
@@ -200,7 +200,7 @@ class Batch:
     def _replace_cancelled(self, sse: FloatArray, At: FloatArray, W: FloatArray) -> None:
         tiny = (sse < self.problem.precision.cancellation) & np.isfinite(sse)
         if tiny.any():
-            sse[tiny] = self.problem.data.residual_sse(At[tiny], W[tiny])
+            sse[tiny] = self.view.residual_sse(np.flatnonzero(tiny), At, W)
 
     def _rescale_and_carry(self, sse: FloatArray, N: FloatArray, summary: Summary) -> Info:
         active = self.active

@@ -1,13 +1,13 @@
 """What is minimised: data, rank and the terms of each mode, in units in which the data have norm one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tparafac2.data import FloatArray, SliceData, couplings, present_columns, unseen_columns
+from tparafac2.data import FloatArray, SliceData, StackedData, couplings, present_columns, unseen_columns
 from tparafac2.penalties import (
     Bands,
     Constraint,
@@ -244,6 +244,10 @@ class Problem:
     fixed_strengths: bool
     unit: float
     coupled: FloatArray | None = None
+
+    def of_start(self, i: int) -> "Problem":
+        """The problem of one start, where the data differ from start to start."""
+        return replace(self, data=self.data.parts[i]) if isinstance(self.data, StackedData) else self
 
     @cached_property
     def quadratics(self) -> Quadratics:

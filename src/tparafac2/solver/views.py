@@ -14,6 +14,7 @@ from tparafac2.data import (
     FloatArray,
     PartlyObserved,
     SliceData,
+    StackedData,
     Sweepable,
     follows_model,
     is_seen_by_slice,
@@ -94,11 +95,36 @@ class View:
         explained = (common * N).sum(axis=(1, 2)) - 2.0 * (F * At).sum(axis=(1, 2))
         return np.asarray(self.data.norm_squared + explained)
 
+    def residual_sse(self, which: Indices, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
+        """The same of some of the starts, free of cancellation."""
+        return self.data.residual_sse(At[which], W[which])
+
     def _systems(self, C: FloatArray, gram: FloatArray) -> NDArray[np.float64]:
         """sum_k D_k B_k'B_k D_k, one for all rows, (p, 1, R, R), or one for each by its weight."""
         D = C.transpose(0, 2, 1)
         common = (gram * D[:, :, :, None] * D[:, :, None, :]).sum(axis=1)[:, None]
         return np.asarray(common if self.weights is None else common * self.weights[:, None, None])
+
+
+class StackedView(View):
+    """Complete data that differ from start to start."""
+
+    data: StackedData
+
+    def __init__(self, data: StackedData) -> None:
+        super().__init__(data)
+        self.all = data
+
+    def columns(
+        self, active: Indices, model: BatchedFactors, out: FloatArray
+    ) -> tuple[FloatArray, Observed | None]:
+        """See View; what follows in this step is of the same starts."""
+        self.data = self.all.of_starts(active)
+        return super().columns(active, model, out)
+
+    def residual_sse(self, which: Indices, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
+        """See View."""
+        return self.data.of_starts(which).residual_sse(At[which], W[which])
 
 
 class SweptView(View):
@@ -245,6 +271,8 @@ def view_of(data: SliceData, coupled: FloatArray | None = None) -> View:
     if isinstance(data, PartlyObserved):
         shared = coupled is None and is_seen_by_slice(data)
         return SlicedView(data) if shared else ObservedView(data, coupled)
+    if isinstance(data, StackedData):
+        return StackedView(data)
     return SweptView(data) if isinstance(data, Sweepable) else View(data)
 
 
