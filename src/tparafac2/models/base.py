@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tparafac2.data import FloatArray, Intake, Table, take_in
+from tparafac2.data import FloatArray, Intake, Labels, Table, take_in
 from tparafac2.errors import InvalidValue
 from tparafac2.fitting import (
     DEFAULT_SMOOTHNESS,
@@ -28,10 +28,11 @@ from tparafac2.large import Stored, stored_if_large, take_stored
 from tparafac2.models.conventions import Estimator
 from tparafac2.models.inference import ForInference
 from tparafac2.models.new_data import ForNewData
+from tparafac2.models.readers import ForReaders
 from tparafac2.newdata import fitted_scale, prepare_all, warm_start
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
-from tparafac2.result import Evaluation, Finding, NormalisedFactors, Result, Terms
+from tparafac2.result import By, Evaluation, Finding, NormalisedFactors, Result, Terms
 from tparafac2.starts import Progress
 from tparafac2.words import PYTHON, Argument, Setting, Words
 
@@ -43,12 +44,16 @@ if TYPE_CHECKING:
 _MOST_EXACT = 10
 
 
+def _about_rows(labels: Labels, row_attributes: Any, n_rows: int) -> Labels:
+    return labels if row_attributes is None else labels.with_attributes(row_attributes, n_rows)
+
+
 def _bounded(terms: tuple[Penalty, ...], nonnegative: bool) -> tuple[Penalty, ...]:
     return (*terms, NonNegative()) if nonnegative and not asks_for(terms, "nonnegative") else terms
 
 
 @dataclass(eq=False, repr=False)
-class Decomposition(ForNewData, ForInference, Estimator):
+class Decomposition(ForNewData, ForInference, ForReaders, Estimator):
     """What all models share: the fit, and ways to look at its result."""
 
     rank: int
@@ -85,6 +90,7 @@ class Decomposition(ForNewData, ForInference, Estimator):
         mask: Any = None,
         times: Any = None,
         weights: Any = None,
+        row_attributes: Any = None,
     ) -> Self:
         """Fit the model to data.
 
@@ -119,6 +125,11 @@ arrays, or "rows", optional
             (by its leverage, and not below a tenth of the median), in four rounds before the fit proper, so
             that noisy rows count less. The weights of the rows are then in ``result_.row_weights``. Without
             any, those of a `Table` that has a column of them.
+        row_attributes : DataFrame, optional
+            What else is known of the rows (region, treatment, age), joined by row label: they play no part in
+            the fit, and are kept with it for pictures, tables and `associations`. Their labels are in the
+            column that is called as the rows are, in the index, or in the first column. Without it, those of
+            a `Table` that has some, and the coordinates along the rows of a DataArray.
 
         Returns
         -------
@@ -136,12 +147,14 @@ arrays, or "rows", optional
 
         stored = stored_if_large(X, dims)
         if stored is not None:
-            self.fit_intake(self._take_stored(stored, mask, times, weights), preparation)
+            labels = _about_rows(stored.labels, row_attributes, stored.shape[1])
+            intake = self._take_stored(stored, mask, times, weights)._replace(labels=labels)
+            self.fit_intake(intake, preparation)
             warn_if_unsound(self.result_)
             return self
 
         def take(counts: Any) -> Intake:
-            return take_in(
+            intake = take_in(
                 X,
                 dims=dims,
                 dtype=self.dtype,
@@ -151,6 +164,8 @@ arrays, or "rows", optional
                 bridge=bool(self.bridge),
                 weights=counts,
             )
+            labels = _about_rows(intake.labels, row_attributes, intake.data.shape[1])
+            return intake._replace(labels=labels)
 
         def run(intake: Intake, plan: FitPlan) -> Result:
             return self._run(intake, plan, preparation)
@@ -393,9 +408,9 @@ arrays, or "rows", optional
         """Everything as one labelled xarray.Dataset, with the factors of `normalised`."""
         return self.result_.to_dataset()
 
-    def summary(self, words: Words = PYTHON) -> str:
-        """Tell in a few lines what was found and how far to trust it."""
-        return self.result_.summary(words)
+    def summary(self, words: Words = PYTHON, *, by: By = "weight") -> str:
+        """Tell in a few lines what was found and how far to trust it; see `Result.summary`."""
+        return self.result_.summary(words, by=by)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a netCDF file, for `tparafac2.load`."""

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tparafac2.inference import Request, intervals_of
 from tparafac2.result import Intervals, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ForInference:
@@ -93,3 +96,53 @@ class ForInference:
     def intervals_(self) -> Intervals | None:
         """Bands around the factors, where `intervals` was asked for them."""
         return self.result_.intervals
+
+    def associations(
+        self,
+        attributes: Sequence[str] | str | None = None,
+        *,
+        level: float = 0.95,
+        n_permutations: int = 4999,
+        n_draws: int = 999,
+        random_state: Any = 0,
+    ) -> "pd.DataFrame":
+        """What each component has to do with what else is known of the rows: see `row_attributes_`.
+
+        Of two groups, the difference of their mean loadings in standard deviations of the loadings; of
+        several, eta squared (the share of the loadings' variance that lies between groups, less what chance
+        gives it), and the two groups farthest apart; of numbers, the correlation. Groups of fewer than three
+        rows are left out, as are attributes that do not tell rows apart (``table.attrs["skipped"]``).
+
+        Parameters
+        ----------
+        attributes : str or several, optional
+            Which; all of them, unless given.
+        level : float
+            Of the intervals, from rows that are drawn anew.
+        n_permutations, n_draws : int
+            How often rows are permuted for the p-values, and drawn for the intervals.
+        random_state : int or numpy.random.Generator
+
+        Returns
+        -------
+        DataFrame
+            One line for each component and attribute: component, name, attribute, measure, value, lower,
+            upper, high and low (the groups with the highest and lowest mean), difference (of these, in
+            standard deviations), rows, p, and p_corrected for the number of lines (Holm).
+            ``table.attrs["note"]`` says what associations do not prove.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import tparafac2 as tp
+        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=60, n_columns=30)
+        >>> about = pd.DataFrame({"truth": data.A[:, 0]})
+        >>> model = tp.TParafac2(rank=3, n_starts=2, random_state=0).fit(data.X, row_attributes=about)
+        >>> float(model.associations()["p_corrected"].min()) < 0.01
+        True
+        """
+        from tparafac2.inference.associations import Request as Asked
+        from tparafac2.inference.associations import associations
+
+        request = Asked(n_permutations, n_draws, level, random_state)
+        return associations(self.result_, attributes, request)

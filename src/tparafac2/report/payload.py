@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2 import __version__
+from tparafac2.data import label_text
+from tparafac2.inference import associations
 from tparafac2.report.choice import choice_account
-from tparafac2.report.display import Display, account, component_accounts, look
-from tparafac2.result import Result, size_text
+from tparafac2.report.display import LONGEST_LABEL, Display, account, component_accounts, look
+from tparafac2.result import Mark, Result, portraits, size_text
 from tparafac2.words import PYTHON, Words
 
 STEPS = 32_767
@@ -72,10 +74,14 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "subtitle": f"{result.model}: {size_text(result)}",
         "facts": [fact._asdict() for fact in account(result, words)],
         "about": [[str(name), _plain_text(value)] for name, value in about.items()],
-        "components": [one._asdict() for one in component_accounts(result, view)],
+        "components": _components(result, view),
         "names": dict(result.labels.names),
         "times": {"labels": view.times, "moments": view.moments.tolist()},
-        "rows": {"labels": [view.rows[i] for i in rows], "of": len(view.rows)},
+        "rows": {
+            "labels": [view.rows[i] for i in rows],
+            "of": len(view.rows),
+            "attributes": {name: _values(given[rows]) for name, given in result.labels.attributes.items()},
+        },
         "columns": {"labels": [view.columns[j] for j in columns], "of": len(view.columns)},
         "strengths": [_numbers(course) for course in view.C.T],
         "known": view.known.T.tolist(),
@@ -86,9 +92,45 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "trace": _trace(result),
         "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
         "starts": _starts(result),
+        "associations": _associations(result),
         "choice": None if result.choice is None else choice_account(result.choice, words),
         "version": __version__,
     }
+
+
+def _components(result: Result, view: Display) -> list[dict[str, Any]]:
+    """What is said of each component: its account, its name, if it has one, and what sets it apart."""
+    accounts = component_accounts(result, view)
+    return [
+        one._asdict()
+        | {
+            "name": portrait.name,
+            "rows": _marks(portrait.rows),
+            "stations": [{"time": at.time, "columns": _marks(at.columns)} for at in portrait.stations],
+            "strong": portrait.strong,
+            "sure": list(portrait.sure),
+        }
+        for one, portrait in zip(accounts, portraits(result))
+    ]
+
+
+def _associations(result: Result) -> dict[str, Any] | None:
+    """What components have to do with what else is known of the rows, and what that does not prove."""
+    if not result.labels.attributes:
+        return None
+    found = associations(result)
+    lines = [
+        {str(name): _number(one) if isinstance(one, float) else one for name, one in line.items()}
+        for line in found.to_dict("records")
+    ]
+    return {"lines": lines, "level": found.attrs["level"], "note": found.attrs["note"]}
+
+
+def _marks(marks: Sequence[Mark]) -> list[dict[str, Any]]:
+    return [
+        {"label": one.label, "weight": _number(one.weight), "distinctiveness": _number(one.distinctiveness)}
+        for one in marks
+    ]
 
 
 def _bands(
@@ -238,6 +280,13 @@ def _plain_text(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return ", ".join(_plain_text(one) for one in value)
     return str(value)
+
+
+def _values(attribute: NDArray[Any]) -> list[Any]:
+    """Numbers, or texts, of rows; null where they are missing."""
+    if attribute.dtype.kind == "f":
+        return _numbers(attribute)
+    return [None if one is None else label_text(one, LONGEST_LABEL) for one in attribute]
 
 
 def _number(value: float) -> float | None:
