@@ -176,24 +176,28 @@ def test_intervals_are_the_same_on_a_cluster_that_loses_a_worker(X, local, clien
 
 
 class LateAnswer:
-    """A future whose answer takes a while to arrive, and is asked for anew whenever nobody waits."""
+    """A future whose answer takes a while to arrive."""
 
     def __init__(self, seconds, error=None):
         self.seconds, self.error = seconds, error
-        self.status = "finished" if error is None else "error"
 
-    def result(self, timeout):
+    def result(self):
+        time.sleep(self.seconds)
         if self.error is not None:
             raise self.error
-        if timeout < self.seconds:
-            raise TimeoutError(f"timed out after {timeout} s.")
         return "all of it"
 
 
 def test_large_answers_are_waited_for(client):
-    assert clusters.result_of(client, LateAnswer(5.0)) == "all of it"
+    assert clusters.result_of(client, LateAnswer(1.2)) == "all of it"
 
 
 def test_a_time_out_of_the_work_itself_is_an_error(client):
     with pytest.raises(TimeoutError, match="of the work"):
-        clusters.result_of(client, LateAnswer(0.0, TimeoutError("of the work")))
+        clusters.result_of(client, LateAnswer(0.6, TimeoutError("of the work")))
+
+
+def test_nobody_waits_for_what_is_not_wanted(client):
+    began = time.monotonic()
+    assert clusters.result_of(client, LateAnswer(30.0), lambda: True) is None
+    assert time.monotonic() - began < 20.0

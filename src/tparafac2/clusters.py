@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -154,27 +155,42 @@ class Cluster:
         return self._known[id(thing)][1]
 
 
+class _Answer:
+    """What comes of a task, waited for by a thread of its own.
+
+    Asking with a time limit would break off an answer that is on its way, and Dask may then lose it.
+    """
+
+    def __init__(self, future: Any) -> None:
+        self.there = threading.Event()
+        self.value: Any = None
+        self.error: BaseException | None = None
+        # A daemon: nobody waits for an answer that is not wanted any more.
+        threading.Thread(target=self._wait, args=(future,), daemon=True).start()
+
+    def _wait(self, future: Any) -> None:
+        try:
+            self.value = future.result()
+        except BaseException as error:
+            self.error = error
+        self.there.set()
+
+
 def result_of(client: Any, future: Any, stop: Callable[[], bool] = lambda: False) -> Any:
     """What comes of a task, None if all is to stop before; refuse to wait where nobody is left to do it."""
-    seen, patience = time.monotonic(), _LOOK_SECONDS
-    while True:
-        try:
-            return future.result(timeout=patience)
-        except Told:
-            raise
-        except Exception as error:
-            if is_loss(error):
-                raise _nobody_left(error) from error
-            if not isinstance(error, TimeoutError) or future.status == "error":
-                raise
-        if future.status == "finished":  # a large answer is on its way, and would be asked for anew
-            patience *= 2
+    seen, answer = time.monotonic(), _Answer(future)
+    while not answer.there.wait(_LOOK_SECONDS):
         if stop():
             return None
         if _has_workers(client):
             seen = time.monotonic()
         elif time.monotonic() - seen > PATIENCE:
             raise _nobody_left(None)
+    if answer.error is None:
+        return answer.value
+    if isinstance(answer.error, Exception) and is_loss(answer.error):
+        raise _nobody_left(answer.error) from answer.error
+    raise answer.error
 
 
 def is_loss(error: Exception) -> bool:
