@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tparafac2.errors import InvalidValue, Told, WorkerLost
+from tparafac2.errors import InvalidValue, WorkerLost
 from tparafac2.words import Argument
 
 Done = TypeVar("Done")
