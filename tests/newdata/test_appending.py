@@ -190,6 +190,23 @@ def test_rows_and_columns_that_a_slice_lacks_are_missing(data):
     assert not gone.result_.present[-1, 2]
 
 
+@pytest.mark.parametrize("every", [2, 13])  # dense and sparse
+def test_rows_without_a_line_in_a_long_table_are_missing(data, every):
+    given = labelled(data)
+    model = models()["hard"].fit(given[:6])
+    k, i, j = np.indices((2, 12, 9))
+    there = ((i + j + 6 * k) % every == 0) & ~((k == 0) & (i == 3)) & (i != 5)
+    lines = given[6:].to_series().rename("value")[there.ravel()].reset_index()
+    table = tp.Table(lines, rows="station", columns="word", time="year", values="value")
+    assert isinstance(table.slices()[0], np.ndarray) == (every == 2)
+    seen = there.any(axis=2, keepdims=True)
+    expected = model.append(given[6:].where(there, 0.0).where(seen))
+    for X in (table, lines):
+        longer = model.append(X)
+        np.testing.assert_allclose(longer.B_, expected.B_, atol=1e-9)
+        np.testing.assert_allclose(longer.coverage_, expected.coverage_)
+
+
 def test_columns_that_enter_were_not_there_before(data):
     given = labelled(data)
     model = models()["hard"].fit(given[:6, :, :8])
@@ -284,6 +301,14 @@ BAD = {
     "8 columns, but the model has 9": lambda given: (given.values[7][:, :8], 2010),
     "11 rows, but the model has 12": lambda given: (given.values[7][:11], 2010),
     "1 rows that the model does not have": lambda given: (given[7].to_pandas().rename({"s1": "q"}), 2010),
+    "no columns in common: X has 'W0', .* the model 'w0'": lambda given: (
+        given[7].to_pandas().rename(columns=str.upper),
+        2010,
+    ),
+    "leave them out, or fit all data again; transform gives": lambda given: (
+        given[7].to_pandas().rename({"s1": "q"}),
+        2010,
+    ),
     "no observed entry": lambda given: (np.full((12, 9), np.nan), 2010),
     "no slices": lambda given: ([], 2010),
     "infinite": lambda given: (np.full((12, 9), np.inf), 2010),

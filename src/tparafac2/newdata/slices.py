@@ -29,9 +29,11 @@ class Piece(NamedTuple):
     rows, columns : ndarray, optional
         Their labels.
     fill : float
-        What rows and columns of the model are that the slice does not have: NaN, or 0.
+        What columns of the model are that the slice does not have: NaN, or 0; rows are missing.
     there : ndarray of bool (J',), optional
         Which columns there are, where the user says so.
+    observed : ndarray of bool (I',), optional
+        Which rows have a line in the slice of a long table; the others are missing.
     """
 
     values: Any
@@ -39,6 +41,7 @@ class Piece(NamedTuple):
     columns: NDArray[Any] | None
     fill: float = np.nan
     there: NDArray[np.bool_] | None = None
+    observed: NDArray[np.bool_] | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -86,10 +89,12 @@ def _read(X: Any, dims: Mapping[str, Hashable] | None) -> tuple[list[Piece], NDA
     if isinstance(X, Table):  # also of one time, of which none can be fitted
         slices: Sequence[Any] = X.slices()
         labels, present, hidden = X.labels, X.present, None
+        observed: Sequence[Any] = list(X._cells.sampled())
     else:
         reading = read_in(X, dims=dims, times="even")
         slices, labels, present = reading.slices, reading.labels, reading.present
         hidden = None if reading.is_sparse else reading.missing()
+        observed = [None] * len(slices)
     fill = 0.0 if isinstance(X, Table) and X.absent == "zero" else np.nan
     values = [piece.tocsr() if hasattr(piece, "tocsr") else np.array(piece, np.float64) for piece in slices]
     for piece, mask in zip(values, hidden or ()):
@@ -101,7 +106,9 @@ def _read(X: Any, dims: Mapping[str, Hashable] | None) -> tuple[list[Piece], NDA
                 f"slice {k} has infinite values: replace them by numbers, or by NaN if they are missing."
             )
     there = [None] * len(values) if present is None else list(present)
-    pieces = [Piece(one, labels.rows, labels.columns, fill, here) for one, here in zip(values, there)]
+    pieces = [
+        Piece(one, labels.rows, labels.columns, fill, *told) for one, *told in zip(values, there, observed)
+    ]
     return pieces, labels.time
 
 
@@ -168,6 +175,7 @@ def match(pieces: Sequence[Piece], result: Result, *, may_enter: bool, sparse: b
     """
     _, I, J = result.shape
     names, added = result.labels.columns, _new_columns(pieces, result)
+    _require_common(pieces, names, added)
     if len(added) and not may_enter:
         raise InvalidValue(
             f"X has columns that the model does not have ({listed(map(shown, added), _SHOWN)}), and its "
@@ -182,8 +190,9 @@ def match(pieces: Sequence[Piece], result: Result, *, may_enter: bool, sparse: b
     there = np.ones((len(pieces), width), bool)
     for k, piece in enumerate(pieces):
         known = piece.fill == 0
-        rows_seen[k], columns_seen[k] = known, known
-        rows_seen[k, rows[k]] = columns_seen[k, places[k]] = True
+        columns_seen[k] = known
+        columns_seen[k, places[k]] = True
+        rows_seen[k, rows[k]] = True if piece.observed is None else piece.observed
         columns_seen[k, J:] &= np.isin(np.arange(J, width), places[k])
         if piece.there is not None:
             there[k] = False
@@ -198,6 +207,7 @@ def match(pieces: Sequence[Piece], result: Result, *, may_enter: bool, sparse: b
         stack[k][np.ix_(rows_seen[k], columns_seen[k])] = 0.0 if piece.fill == 0 else np.nan
         values = piece.values.toarray() if piece.is_sparse else piece.values
         stack[k][np.ix_(rows[k], places[k])] = values
+        stack[k][~rows_seen[k]] = np.nan
     if np.isnan(stack).all():
         raise InvalidValue(Argument("X"), " has no observed entry in any row and column of the model.")
     return Matched(stack, [], rows_seen, columns_seen, columns, len(added), told)
@@ -218,6 +228,16 @@ def _new_columns(pieces: Sequence[Piece], result: Result) -> list[Any]:
             if key(label) not in known:
                 added.setdefault(key(label), label)
     return list(added.values())
+
+
+def _require_common(pieces: Sequence[Piece], own: NDArray[Any] | None, added: Sequence[Any]) -> None:
+    """Refuse a slice of which the model knows no column: its labels are other ones, or misspelt."""
+    new = {key(label) for label in added}
+    for piece in pieces:
+        if own is None or piece.columns is None or not all(key(label) in new for label in piece.columns):
+            continue
+        here, there = (listed(map(shown, labels), _SHOWN) for labels in (piece.columns, own))
+        raise InvalidValue(f"X and the model have no columns in common: X has {here}, the model {there}.")
 
 
 def _places(piece: Piece, result: Result, mode: Mode, added: Sequence[Any] = ()) -> NDArray[np.intp]:
@@ -241,9 +261,9 @@ def _places(piece: Piece, result: Result, mode: Mode, added: Sequence[Any] = ())
     if strange:
         raise InvalidValue(
             f"X has {len(strange)} {mode} that the model does not have "
-            f"({listed(map(shown, strange), _SHOWN)}): leave them out; ",
-            Advice("transform_rows", "transform gives the loadings of new rows, "),
-            "and a fit to all data has all rows.",
+            f"({listed(map(shown, strange), _SHOWN)}): leave them out, or fit all data again",
+            Advice("transform_rows", "; transform gives the loadings of new rows"),
+            ".",
         )
     return np.array([known[text] for text in texts], dtype=np.intp)
 
