@@ -41,12 +41,27 @@ def test_further_times_are_appended(saved, tmp_path):
     assert done.exit_code == ExitCode.FINE, done.stderr
     told = json.loads(done.stdout)
     assert any(one["kind"] == "appended" for one in told["findings"])
+    assert "lines" not in done.stderr
     longer, model = tp.load(told["model"]), tp.load(saved / "model.nc")
     assert longer.result_.labels.time.tolist() == list(range(2000, 2011))
     np.testing.assert_array_equal(longer.B_[:10], model.B_)
     assert (tmp_path / "longer" / "report.html").exists()
     again = run("append", saved, saved / "next.csv", "--values", "count", "--out", tmp_path / "longer")
     assert again.exit_code == ExitCode.FILES
+
+
+def test_how_the_file_was_read_is_said(saved, tmp_path):
+    given = [saved, saved / "next.csv", "--out", tmp_path / "out", "--figures", "none"]
+    assert "216 lines give 1 times ('year')" in run("append", *given, "--values", "count").stderr
+    assert "216 lines were counted" in run("append", *given, "--overwrite").stderr
+    known = run("forecast", saved, saved / "known.csv", "--values", "count", "--steps", "1")
+    assert "2,160 lines give 10 times ('year')" in known.stderr
+
+
+def test_rows_that_the_model_does_not_have(saved, table, tmp_path):
+    table[table.year == 2010].replace({"author": "a1"}, "b1").to_csv(tmp_path / "other.csv", index=False)
+    done = run("append", saved, tmp_path / "other.csv", "--values", "count", "--out", tmp_path / "out")
+    assert "1 rows that the model does not have ('b1'): leave them out, or fit all data again." in done.stderr
 
 
 @pytest.mark.slow
@@ -62,7 +77,8 @@ def test_everything_is_fitted_again(saved, tmp_path):
     [
         (["known.csv", "--values", "count"], ExitCode.SETTINGS, "is in the model already"),
         (["nothing.csv"], ExitCode.FILES, "there is no file"),
-        (["next.csv", "--values", "count", "--refit"], ExitCode.SETTINGS, "the same time"),
+        (["next.csv", "--values", "count", "--refit"], ExitCode.SETTINGS, "--refit needs all data"),
+        (["next.csv", "--values", "count", "--times", "2011"], ExitCode.SETTINGS, "--times says 2011, but X"),
         (["next.csv", "--values", "count", "--times", "1999"], ExitCode.SETTINGS, "lies before the last"),
     ],
 )

@@ -289,8 +289,10 @@ def test_refit_goes_on_from_the_model_with_its_lambdas(data):
     ).fit(data)
     assert again.objective_ == pytest.approx(fresh.objective_, rel=1e-3)
     assert again.objective_ < model.append(data[6:]).objective_
-    with pytest.raises(ValueError, match="needs all data"):
-        model.append(data[:3], refit=True)
+    lines = labelled(data)[7:].to_series().rename("value").reset_index()
+    for X in (data[:3], data[7], pd.DataFrame(data[7]), lines):
+        with pytest.raises(ValueError, match="refit needs all data"):
+            model.append(X, refit=True)
 
 
 BAD = {
@@ -309,6 +311,8 @@ BAD = {
         given[7].to_pandas().rename({"s1": "q"}),
         2010,
     ),
+    "times says 2009, but X says 2007": lambda given: (given[7], 2009),
+    "times says 2008, but X says 2006": lambda given: ({2006: given.values[6]}, [2008]),
     "no observed entry": lambda given: (np.full((12, 9), np.nan), 2010),
     "no slices": lambda given: ([], 2010),
     "infinite": lambda given: (np.full((12, 9), np.inf), 2010),
@@ -334,6 +338,8 @@ def test_labels_that_are_no_times_need_further_labels(data):
     for times in (None, "wave a"):
         with pytest.raises(ValueError, match="wave"):
             model.append(data[6], times)
+    with pytest.raises(ValueError, match="times says wave z, but X says wave g"):
+        model.append(given[6], "wave z")
 
 
 def test_old_files_do_not_know_their_terms(data):

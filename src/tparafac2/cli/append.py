@@ -61,7 +61,8 @@ def append(request: Request) -> None:
     out = request.out or base.with_name(f"{base.name}-appended")
     check_folder(out, overwrite=request.overwrite)
     model = load(file)
-    longer = model.append(read_like(model, request), read_times(request.times), refit=request.refit)
+    data = read_like(model, request, silently=request.as_json)
+    longer = model.append(data, read_times(request.times), refit=request.refit)
     about = {
         "title": f"Patterns in {base.name} and {request.file.name}",
         "data": f"{request.model} and {request.file}",

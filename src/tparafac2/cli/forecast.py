@@ -60,7 +60,7 @@ def forecast(request: Request) -> None:
     _check_out(request)
     selection(request)
     model = load(model_file(request.model))
-    data = None if request.file is None else read_like(model, request)
+    data = None if request.file is None else read_like(model, request, silently=request.as_json)
     found = model.forecast(
         request.steps,
         times=read_times(request.times),

@@ -154,11 +154,9 @@ class Asked(NamedTuple):
 
 def load_new(request: NewData, *, silently: bool) -> Asked:
     """Read a model and new data for it, and say what was kept of them and what was assumed."""
-    from tparafac2.data import Table
     from tparafac2.io import read
     from tparafac2.io.endings import require_file
     from tparafac2.models import load as load_model
-    from tparafac2.preparing.preparation import selection_of
 
     file, select = model_file(request.model), selection(request)
     require_file(request.file)
@@ -166,10 +164,7 @@ def load_new(request: NewData, *, silently: bool) -> Asked:
     weights, column, _ = read_weights(request.weights, request.rows)
     lines: dict[str, Any] = {"absent": request.absent, "duplicates": request.duplicates, "weights": column}
     data = read(request.file, select=select, **names(request), **lines)
-    about = [selection_of(data), data.describe(FLAGS) if isinstance(data, Table) else ""]
-    for sentence in about:
-        if sentence and not silently:
-            typer.echo(sentence, err=True)
+    _tell(data, silently=silently)
     unknown = "drop" if request.drop_unknown else "refuse"
     return Asked(model, data, {"weights": weights, "unknown": unknown})
 
@@ -225,14 +220,29 @@ def prepare(data: Any, preparation: Preparation, source: str) -> Loaded:
     return Loaded(prepared, {name: one for name, one in told.items() if one})
 
 
-def read_like(model: Decomposition, source: Lines) -> Any:
-    """Data in a file, read with the names that the model has for its dimensions where none are given."""
+def read_like(model: Decomposition, source: Lines, *, silently: bool) -> Any:
+    """Data in a file, read with the names that the model has for its dimensions where none are given.
+
+    What was kept of them, and what was assumed, is said as for a fit.
+    """
     from tparafac2.io import read
 
     own: dict[str, Any] = {mode: name for mode, name in model.result_.labels.names.items() if mode != name}
     said = {name: one for name, one in names(source).items() if one is not None}
     options: dict[str, Any] = {"absent": source.absent, "duplicates": source.duplicates, "one_time": True}
-    return read(source.file, select=selection(source), **(own | said), **options)
+    data = read(source.file, select=selection(source), **(own | said), **options)
+    _tell(data, silently=silently)
+    return data
+
+
+def _tell(data: Any, *, silently: bool) -> None:
+    """Say what was kept of data, and how a table was read."""
+    from tparafac2.data import Table
+    from tparafac2.preparing.preparation import selection_of
+
+    for sentence in (selection_of(data), data.describe(FLAGS) if isinstance(data, Table) else ""):
+        if sentence and not silently:
+            typer.echo(sentence, err=True)
 
 
 def read_times(text: str | None) -> list[str] | None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data import label_text
 from tparafac2.errors import InvalidValue
 from tparafac2.newdata.moments import Moments, further_moments, is_counted
 from tparafac2.result import Result, timeline
@@ -33,11 +34,19 @@ def horizon(result: Result, h: Any, times: Any) -> Moments:
         )
     if times is not None:
         wanted = [times] if isinstance(times, str) or np.ndim(times) == 0 else list(times)
+        if not wanted:
+            raise InvalidValue(
+                Argument("times"), " has none: give at least one time after the last of the model."
+            )
+        if len({label_text(one) for one in wanted}) < len(wanted):
+            raise InvalidValue(
+                Argument("times"), " has a time more than once: give each once.", received=times
+            )
         if h is not None and h != len(wanted):
             raise InvalidValue(
                 Argument("h"), f" is {h}, but there are {len(wanted)} times: give one of them.", received=h
             )
-        found = further_moments(result, wanted, None, len(wanted))
+        found = further_moments(result, wanted, None, len(wanted), what="times")
         order = np.argsort(found.values, kind="stable")
         return Moments(found.values[order], None if found.labels is None else found.labels[order])
     if h is None:

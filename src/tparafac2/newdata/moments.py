@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import label_text, read_times
-from tparafac2.data.times import times_of_one_kind
+from tparafac2.data.times import as_numbers, times_of_one_kind
 from tparafac2.errors import InvalidValue
 from tparafac2.result import Result, moment_text, timeline
 from tparafac2.words import Argument
@@ -36,7 +36,9 @@ def is_counted(result: Result) -> bool:
     return result.labels.time is None and np.array_equal(result.times, np.arange(len(result.C)))
 
 
-def further_moments(result: Result, given: Any, found: NDArray[Any] | None, count: int) -> Moments:
+def further_moments(
+    result: Result, given: Any, found: NDArray[Any] | None, count: int, *, what: str = "slices"
+) -> Moments:
     """Times of `count` further slices.
 
     Parameters
@@ -45,8 +47,10 @@ def further_moments(result: Result, given: Any, found: NDArray[Any] | None, coun
     given : sequence of numbers, dates or labels, or one, optional
         What the user says.
     found : ndarray, optional
-        Labels of time that the data have; what the user says counts more.
+        Labels of time that the data have; refused if the user says otherwise.
     count : int
+    what : str
+        What is to come after the last time: slices, or times.
 
     Examples
     --------
@@ -58,7 +62,7 @@ def further_moments(result: Result, given: Any, found: NDArray[Any] | None, coun
     if given is not None and (isinstance(given, str) or np.ndim(given) == 0):
         given = [given]
     if is_counted(result):
-        return _counted(result, given, found, count)
+        return _counted(result, given, found, count, what)
     if given is None and found is None:
         raise InvalidValue(
             Argument("times"),
@@ -67,8 +71,8 @@ def further_moments(result: Result, given: Any, found: NDArray[Any] | None, coun
         )
     entries = np.asarray(given if given is not None else found)
     dated = timeline(result).dated
-    read, usable = times_of_one_kind(entries) if entries.dtype.kind in "OUS" else (entries, np.ones(1, bool))
-    if not usable.all() or (read.dtype.kind == "M") != dated:
+    read = _of_kind(entries, dated)
+    if read is None:
         raise InvalidValue(
             Argument("times"),
             f" must be {'dates' if dated else 'numbers'}, as those of the model are (its last is "
@@ -78,11 +82,37 @@ def further_moments(result: Result, given: Any, found: NDArray[Any] | None, coun
     values = read_times(read, None, count)
     if values is None:  # only 'even' is none
         raise InvalidValue(Argument("times"), " must be numbers or dates.", received=given)
-    _require_later(result, values, dated)
+    _require_later(result, values, dated, what)
+    if given is not None and found is not None and (stated := _of_kind(found, dated)) is not None:
+        _require_agreement(entries, found, values == as_numbers(stated))
     return Moments(values, _as_labels(result.labels.time, entries, read))
 
 
-def _counted(result: Result, given: Any, found: NDArray[Any] | None, count: int) -> Moments:
+def moments_of(result: Result, found: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Labels of time on the clock of the result; None where they are not of its kind."""
+    read = None if is_counted(result) else _of_kind(found, timeline(result).dated)
+    return None if read is None else as_numbers(read)
+
+
+def _of_kind(entries: NDArray[Any], dated: bool) -> NDArray[Any] | None:
+    """Times as dates or as numbers; None where they cannot be read as such."""
+    read, usable = times_of_one_kind(entries) if entries.dtype.kind in "OUS" else (entries, np.ones(1, bool))
+    return read if usable.all() and (read.dtype.kind == "M") == dated else None
+
+
+def _require_agreement(given: NDArray[Any], found: NDArray[Any], same: NDArray[np.bool_]) -> None:
+    """Refuse times that contradict those of the data."""
+    if not same.all():
+        k = int(np.argmin(same))
+        raise InvalidValue(
+            Argument("times"),
+            f" says {label_text(given[k])}, but X says {label_text(found[k])}: leave ",
+            Argument("times"),
+            " out, or correct one of them.",
+        )
+
+
+def _counted(result: Result, given: Any, found: NDArray[Any] | None, count: int, what: str) -> Moments:
     K = len(result.C)
     values = np.arange(K, K + count, dtype=np.float64)
     own = result.labels.time
@@ -99,7 +129,7 @@ def _counted(result: Result, given: Any, found: NDArray[Any] | None, count: int)
     if entries is None or entries.shape != (count,):
         raise InvalidValue(
             Argument("times"),
-            f" must have one label for each of {count} slices, as the times of the model have (its last is "
+            f" must have one label for each of {count} {what}, as the times of the model have (its last is "
             f"{_last(result)}).",
             received=given,
         )
@@ -107,27 +137,31 @@ def _counted(result: Result, given: Any, found: NDArray[Any] | None, count: int)
     for one in entries:
         if label_text(one) in taken:
             raise InvalidValue(
-                f"the time {label_text(one)} is in the model already: give slices that come after its last, "
+                f"the time {label_text(one)} is in the model already: give {what} that come after its last, "
                 f"{_last(result)}, or fit again.",
                 received=given,
             )
         taken.add(label_text(one))
+    if given is not None and found is not None:
+        _require_agreement(
+            entries, found, np.array([label_text(a) == label_text(b) for a, b in zip(entries, found)])
+        )
     return Moments(values, _as_labels(own, entries, entries))
 
 
-def _require_later(result: Result, values: NDArray[np.float64], dated: bool) -> None:
+def _require_later(result: Result, values: NDArray[np.float64], dated: bool, what: str) -> None:
     known = result.clock.times
     first, last = float(known.min()), float(known.max())
     for value in values:
         if value in known:
             raise InvalidValue(
-                f"the time {moment_text(value, dated)} is in the model already: give slices that come after "
+                f"the time {moment_text(value, dated)} is in the model already: give {what} that come after "
                 f"its last, {moment_text(last, dated)}, or fit again.",
             )
         if value < last:
             raise InvalidValue(
                 f"the time {moment_text(value, dated)} lies before the last of the model, "
-                f"{moment_text(last, dated)}: give slices that come after it, or fit all data again.",
+                f"{moment_text(last, dated)}: give {what} that come after it, or fit all data again.",
             )
         if result.period is not None and value >= first + result.period:
             raise InvalidValue(

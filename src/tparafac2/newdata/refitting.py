@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray, Intake, Mode, padded
+from tparafac2.data import FloatArray, Intake, Mode, Table, padded
+from tparafac2.data.frames import is_frame, long_table
 from tparafac2.errors import InvalidValue
 from tparafac2.newdata.appending import require_continuable
 from tparafac2.newdata.slices import key
 from tparafac2.preparing import Preparation, Prepared, is_plain
 from tparafac2.result import Result
-from tparafac2.words import Argument, Setting
+from tparafac2.words import Argument
+
+
+_NEEDS_ALL = " needs all data, those of the fit and the further ones, as the model does not keep them: "
 
 
 def fitted_scale(result: Result) -> float:
@@ -26,12 +30,25 @@ def fitted_scale(result: Result) -> float:
 
 
 def prepare_all(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> Any:
-    """All data, prepared as those of the fit were."""
+    """All data, prepared as those of the fit were; those of one time are refused."""
+    one = X.shape[0] == 1 if isinstance(X, Table) else len(getattr(X, "shape", ())) == 2 and not _is_long(X)
+    if one:
+        raise InvalidValue(Argument("refit"), f"{_NEEDS_ALL}X has one time, and the model {len(result.C)}.")
     if isinstance(X, Prepared) or is_plain(result.preparation):
         return X
     record = result.preparation or {}
     chosen = [record[name] for name in ("transform", "pseudocount", "center", "scale")]
     return Preparation(*chosen).apply(X, dims=dims)
+
+
+def _is_long(X: Any) -> bool:
+    """Whether this is a long table of several times, and not one slice."""
+    if not is_frame(X):
+        return False
+    try:
+        return long_table(X).shape[0] > 1
+    except ValueError:
+        return False
 
 
 def warm_start(result: Result, intake: Intake) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -46,13 +63,12 @@ def warm_start(result: Result, intake: Intake) -> tuple[FloatArray, FloatArray, 
     K, J = intake.n_times, intake.data.shape[2]
     if len(result.C) > K:
         raise InvalidValue(
-            Setting("refit", True),
-            f" needs all data, those of the fit and the further ones, as the model does not keep them: X has "
-            f"{K} slices, and the model {len(result.C)}.",
+            Argument("refit"),
+            f"{_NEEDS_ALL}X has {K} times, and the model {len(result.C)}.",
         )
     if result.ragged:
         raise InvalidValue(
-            Setting("refit", True), " is not for slices with columns of their own: fit all data again."
+            Argument("refit"), " is not for slices with columns of their own: fit all data again."
         )
     rows, columns = _places(result, intake, "rows"), _places(result, intake, "columns")
     A, C = np.zeros((intake.data.shape[1], result.rank)), np.empty((K, result.rank))
