@@ -186,6 +186,59 @@ def test_what_cannot_be_asked(model, arguments, sentence):
         model.forecast(**arguments)
 
 
+def test_data_are_matched_by_their_times(model, data):
+    expected = model.forecast(2, X=data).fitted.upper
+    frame = data.to_series().rename("value").reset_index()
+    table = tp.Table(frame, rows="town", columns="word", time="year", values="value")
+    for X in (data[::-1], data.values, data.assign_coords(year=data.year + 0.0), data[:, ::-1, ::-1], table):
+        np.testing.assert_allclose(model.forecast(2, X=X).fitted.upper, expected, rtol=1e-6)
+
+
+OTHERS = {
+    "reversed": (lambda X: X.values[::-1], "the model explains"),
+    "later": (lambda X: X.assign_coords(year=X.year + 100), "it has the times 2090"),
+    "larger": (lambda X: 100 * X, "the model explains"),
+    "fewer rows": (lambda X: X[:, :-2], "the model explains"),
+    "other columns": (lambda X: X.assign_coords(word=[*"bcdefghijklmno", "x"]), "does not have .'x'"),
+    "prepared": (lambda X: tp.Preparation(center="columns").apply(X), "X was prepared"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_data_than_those_of_the_fit_are_refused(model, data, kind):
+    other, sentence = OTHERS[kind]
+    with pytest.raises(ValueError, match=sentence):
+        model.forecast(2, X=other(data))
+
+
+def test_all_data_of_an_appended_model_are_known_again(data):
+    model = tp.TParafac2(2, 1e-3, **START).fit(data[:22, :, :14])
+    lines = data[22:].to_series().rename("value").reset_index()
+    names = {"rows": "town", "columns": "word", "time": "year", "values": "value"}
+    longer = model.append(tp.Table(lines[lines.town != "t3"], **names))
+    whole = data.to_series().rename("value").reset_index()
+    whole = whole[(whole.town != "t3") | (whole.year < 2012)]
+    assert longer.forecast(1, X=tp.Table(whole, **names)).times.tolist() == [2014]
+
+
+def test_weights_and_missing_entries_are_those_of_the_fit(data):
+    holes = data.where(np.random.default_rng(0).random(data.shape) > 0.1)
+    for options in ({"missing": "em"}, {"missing": "exact"}):
+        model = tp.TParafac2(2, 1e-3, **options, **START).fit(holes)
+        assert model.forecast(1, X=holes).times.tolist() == [2014]
+    weighted = tp.TParafac2(2, 1e-3, **START).fit(data, weights=np.linspace(0.5, 2, 20))
+    assert weighted.forecast(1, X=data).times.tolist() == [2014]
+    single = tp.TParafac2(2, 1e-3, dtype="float32", **START).fit(data)
+    assert single.forecast(1, X=data).times.tolist() == [2014]
+
+
+def test_few_times_say_too_little_of_strengths(data):
+    with pytest.raises(ValueError, match=r"has 3 times .* fewer than 4"):
+        tp.CP(1, **START).fit(data[:3]).forecast(1)
+    band = tp.CP(1, **START).fit(data[:4]).forecast(1).strengths
+    assert (band.upper > band.lower).all()
+
+
 def test_times_that_cannot_be_continued(data):
     text = data.assign_coords(year=[f"wave {k}" for k in range(24)])
     uneven = data.drop_sel(year=1995)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+_FEWEST = 4
+"""So many times are the fewest whose strengths say how far they go: three steps between them."""
 _DRAWS = 400
 _AT_ONCE = 4_000_000
 
@@ -162,6 +164,12 @@ def forecast(
     require_continuable(result)
     if result.ragged:
         raise InvalidValue("the model has slices of unequal width: which columns come next is not known.")
+    known = len(result.clock.order)
+    if result.period is None and known < _FEWEST:
+        raise InvalidValue(
+            f"the model has {known} times that were observed, and how far strengths go from one to the next "
+            f"cannot be told from fewer than {_FEWEST}: a forecast needs a fit to more times."
+        )
     ahead = horizon(result, h, times)
     if X is None:
         origins, noise = in_hindsight(result), known_noise(result)

@@ -18,7 +18,6 @@ from tparafac2.preparing import Preparation, Prepared, is_plain
 from tparafac2.result import Result
 from tparafac2.words import Argument
 
-
 _NEEDS_ALL = " needs all data, those of the fit and the further ones, as the model does not keep them: "
 
 

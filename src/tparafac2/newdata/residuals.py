@@ -9,14 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import padded
+from tparafac2.data import label_text, listed, padded, shown
 from tparafac2.errors import InvalidValue
+from tparafac2.newdata.matching import as_data
+from tparafac2.newdata.moments import moments_of
 from tparafac2.newdata.seeing import Sight, see
-from tparafac2.newdata.slices import match, read_slices
-from tparafac2.preparing import Adjustment, Prepared
+from tparafac2.newdata.slices import Matched, match, read_slices
+from tparafac2.preparing import Adjustment
 from tparafac2.preparing.steps import transform_dense, transform_steps
 from tparafac2.result import Result, Terms
 from tparafac2.words import Argument
+
+_SAME_FIT = {"float64": 1e-6, "float32": 1e-3}
+"""By how much the explained variance may differ before X is not what was fitted."""
+_OTHER = "X is not what was fitted"
+_SHOWN = 3
 
 
 class Noise(NamedTuple):
@@ -47,6 +54,7 @@ def measured_noise(result: Result, X: Any, dims: Mapping[str, Hashable] | None) 
     B = np.asarray(padded(result.B, fill=0.0))[order]
     fitted = np.einsum("ir,kr,kjr->kij", result.A, result.C[order], B, optimize=True)
     squares = np.square(stack.stack[order] - fitted)
+    _require_fitted(result, stack.stack[order], squares)
     seen = ~np.isnan(squares)
     whole = float(np.nanmean(squares)) or 1e-300
     rows, columns = (
@@ -56,18 +64,67 @@ def measured_noise(result: Result, X: Any, dims: Mapping[str, Hashable] | None) 
     return sight, Noise(np.asarray(rows), np.asarray(columns) / whole)
 
 
-def _data_of(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> Any:
-    """The data of the fit, prepared as they were then."""
-    record = None if isinstance(X, Prepared) else result.preparation
-    given = read_slices(X.data if isinstance(X, Prepared) else X, dims, result.labels.names)
-    if len(given.pieces) != len(result.C):
+def _data_of(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> Matched:
+    """The data of the fit, in the order of its times and prepared as they were then."""
+    X, prepared = as_data(result, X)
+    given = read_slices(X, dims, result.labels.names)
+    K = len(result.C)
+    if len(given.pieces) != K:
         raise InvalidValue(
-            Argument("X"),
-            f" must be the data of the model, which has {len(result.C)} times; got {len(given.pieces)}.",
+            Argument("X"), f" must be the data of the model, which has {K} times; got {len(given.pieces)}."
         )
-    found = match(given.pieces, result, may_enter=False, sparse=False)
-    if record is None or found.stack is None:
+    fitted = K - len((result.appended or {}).get("squares", ()))
+    # A fit takes what a long table lacks as the table says; rows are missing only where it was appended.
+    pieces = [
+        given.pieces[place]._replace(**({"observed": None} if k < fitted else {}))
+        for k, place in enumerate(_places(result, given.times))
+    ]
+    found = match(pieces, result, may_enter=True, sparse=False)
+    if found.n_new and found.columns is not None:
+        strange = listed(map(shown, found.columns[-found.n_new :]), _SHOWN)
+        raise InvalidValue(f"{_OTHER}: it has columns that the model does not have ({strange}).")
+    if found.stack is None:
         return found
-    stack = transform_dense(found.stack, transform_steps(record["transform"]), record["pseudocount"]).values
+    stack = found.stack
+    if result.coverage is not None:  # a column that has entered since may have values that no fit saw
+        stack = np.where((result.coverage == 0)[:, None, :], np.nan, stack)
+    record = None if prepared else result.preparation
+    if record is None:
+        return replace(found, stack=stack)
+    stack = transform_dense(stack, transform_steps(record["transform"]), record["pseudocount"]).values
     numbers = [None if record[name] is None else np.asarray(record[name]) for name in ("centers", "scales")]
     return replace(found, stack=Adjustment(record["center"], record["scale"], *numbers).apply(stack))
+
+
+def _places(result: Result, times: NDArray[Any] | None) -> list[int]:
+    """Where the times of the model are among those that the data state; as they come where these do not."""
+    K, own = len(result.C), result.labels.time
+    if times is None:
+        return list(range(K))
+    stated: list[tuple[list[Any], list[Any]]] = []
+    if own is not None:
+        stated.append((list(map(label_text, times)), list(map(label_text, own))))
+    if (values := moments_of(result, times)) is not None:
+        stated.append((values.tolist(), result.clock.times.tolist()))
+    for here, there in stated:
+        if sorted(here) == sorted(there):
+            return [here.index(one) for one in there]
+    if not stated:
+        return list(range(K))
+    told = [listed(map(label_text, some), _SHOWN) for some in (times, result.labels.coordinate("time", K))]
+    raise InvalidValue(f"{_OTHER}: it has the times {told[0]}, and the model {told[1]}.")
+
+
+def _require_fitted(result: Result, stack: NDArray[np.float64], squares: NDArray[np.float64]) -> None:
+    """Refuse data of which the model does not explain as much as of its own."""
+    if result.weighting is not None and result.weighting["by"] == "entries":  # which results do not keep
+        return
+    weights = np.ones(len(result.A)) if result.row_weights is None else result.row_weights
+    left, whole = (float(np.nansum(weights[:, None] * one)) for one in (squares, np.square(stack)))
+    here = 1.0 - left / whole if whole > 0 else 0.0
+    single = result.method is not None and result.method.dtype == "float32"
+    if not abs(here - result.explained_variance) <= _SAME_FIT["float32" if single else "float64"]:
+        raise InvalidValue(
+            f"{_OTHER}: the model explains {here:.6f} of its variation, and explained "
+            f"{result.explained_variance:.6f} of that of its own data. Give the data of the fit."
+        )
