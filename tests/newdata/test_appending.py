@@ -139,6 +139,20 @@ def test_appended_models_are_saved_shown_and_loaded(data, tmp_path):
         1 - ((data[6:] - model.reconstruct()[6:]) ** 2).sum() / (data[6:] ** 2).sum()
     )
     assert "The last 2 of 8 times were appended" in tp.result.sentence(found)
+    assert "  appended            The last 2 of 8 times were appended" in again.summary()
+
+
+@pytest.mark.slow
+def test_bands_of_the_fit_are_left_out_and_that_is_said(data, tmp_path):
+    given = labelled(data)
+    model = models()["free"].fit(given[:6, :, :8])
+    assert "left out" not in model.append(given[6, :, :8]).summary()
+    model.intervals(given[:6, :, :8], n_resamples=20)
+    for more in (given[6, :, :8], given[6]):
+        longer = model.append(more)
+        assert longer.result_.intervals is None
+        longer.append(given[7]).save(tmp_path / "model.nc")
+        assert "Those of the fit are not of the appended times" in tp.load(tmp_path / "model.nc").summary()
 
 
 def labelled(data):

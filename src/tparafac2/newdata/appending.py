@@ -121,7 +121,7 @@ def _append(result: Result, pieces: list[Piece], when: Moments, *, prepared: boo
     begin = np.repeat(last[None], int(here.sum()), axis=0)
     course = course_of(known, new, terms)
     continued = go_on(Seen(*(part[here] for part in seen.stats)), course, begin)
-    parts = _Parts(known, new, continued, seen.stats.squares, seen.negative)
+    parts = _Parts(known, new, continued, seen.stats.squares, seen.negative, result.intervals is not None)
     return _recorded(parts, when, terms, preparation)
 
 
@@ -164,6 +164,7 @@ class _Parts(NamedTuple):
     continued: Continued
     squares: FloatArray
     negative: float | None
+    had_bands: bool
 
 
 def _recorded(parts: _Parts, when: Moments, terms: Terms, preparation: Mapping[str, Any] | None) -> Result:
@@ -201,6 +202,7 @@ def _recorded(parts: _Parts, when: Moments, terms: Terms, preparation: Mapping[s
         appended={
             "squares": [*kept["squares"], *parts.squares.tolist()],
             "errors": [*kept["errors"], *errors.tolist()],
+            **({"bands_left_out": True} if parts.had_bands or "bands_left_out" in kept else {}),
         },
         converged=result.converged and continued.converged,
         status=result.status if continued.converged or not result.converged else "max_iter",

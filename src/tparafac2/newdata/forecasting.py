@@ -18,6 +18,7 @@ from tparafac2.newdata.residuals import Noise, known_noise, measured_noise
 from tparafac2.newdata.strength_courses import strength_draws
 from tparafac2.penalties import asks_for
 from tparafac2.preparing import undo
+from tparafac2.preparing.steps import transform_steps
 from tparafac2.result import Result, Terms
 from tparafac2.result.dataset import free_names
 from tparafac2.words import Argument
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+_USERS = "those of the data"
+_SHARES = "shares of the columns within each row and time"
 _FEWEST = 4
 """So many times are the fewest whose strengths say how far they go: three steps between them."""
 _DRAWS = 400
@@ -52,14 +55,16 @@ class Forecast:
     strengths : Band of (h, R)
         In the units of the data that were fitted, as in `normalised`.
     fitted : Band of (h, I, J)
-        In the user's units, as `fitted_values` gives them. Their interval has that of patterns and strengths
-        and the noise of single entries.
+        In the user's units, or shares where the data were prepared as such, as `fitted_values` gives them.
+        Their interval has that of patterns and strengths and the noise of single entries.
     times : ndarray (h,)
         On the clock of the model.
     labels : Labels
         Of rows, columns and these times.
     level : float
         Share of the intervals that are to hold what comes.
+    units : str
+        What the fitted values are.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class Forecast:
     times: NDArray[np.float64]
     labels: Labels
     level: float
+    units: str = _USERS
 
     def __repr__(self) -> str:
         h, I, J = self.fitted.value.shape
@@ -95,8 +101,13 @@ class Forecast:
             "strengths": (time, "component"),
             "fitted": (time, rows, columns),
         }
+        units = {
+            "patterns": "every component has length 1 at every time",
+            "strengths": "those of the data that were fitted",
+            "fitted": self.units,
+        }
         variables = {
-            f"{name}{end}": (dims[name], array)
+            f"{name}{end}": (dims[name], array, {"units": units[name]})
             for name, band in parts.items()
             for end, array in zip(("", "_lower", "_upper"), band)
         }
@@ -181,8 +192,20 @@ def forecast(
     patterns, strengths = parts.pattern_band(asked.level), parts.strength_band(low, high)
     fitted = Band(*map(np.stack, zip(*_fitted(result, parts, noise, (low, high)))))
     return Forecast(
-        patterns, strengths, fitted, ahead.values, replace(result.labels, time=ahead.labels), asked.level
+        patterns,
+        strengths,
+        fitted,
+        ahead.values,
+        replace(result.labels, time=ahead.labels),
+        asked.level,
+        _units(result),
     )
+
+
+def _units(result: Result) -> str:
+    """What fitted values are: totals of rows are not fitted where these were made shares."""
+    steps = () if result.preparation is None else transform_steps(result.preparation["transform"])
+    return _SHARES if {"share", "clr"} & set(steps) else _USERS
 
 
 class _Drawn(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import label_text, listed, padded, shown
+from tparafac2.data import FloatArray, label_text, listed, padded, shown
 from tparafac2.errors import InvalidValue
 from tparafac2.newdata.matching import as_data
 from tparafac2.newdata.moments import moments_of
@@ -49,22 +49,23 @@ def known_noise(result: Result) -> Noise:
 
 def measured_noise(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> tuple[Sight, Noise]:
     """What the loadings see of the data of a fit, in the order of time, and the noise of rows and columns."""
-    stack = _data_of(result, X, dims)
+    found, stack = _data_of(result, X, dims)
     order = list(result.clock.order)
     B = np.asarray(padded(result.B, fill=0.0))[order]
     fitted = np.einsum("ir,kr,kjr->kij", result.A, result.C[order], B, optimize=True)
-    squares = np.square(stack.stack[order] - fitted)
-    _require_fitted(result, stack.stack[order], squares)
+    stack = stack[order]
+    squares = np.square(stack - fitted)
+    _require_fitted(result, stack, squares)
     seen = ~np.isnan(squares)
     whole = float(np.nanmean(squares)) or 1e-300
     rows, columns = (
         np.nansum(squares, axis=axes) / np.maximum(seen.sum(axis=axes), 1) for axes in ((0, 2), (0, 1))
     )
-    sight = see(result, replace(stack, stack=stack.stack[order]), None)
+    sight = see(result, replace(found, stack=stack), None)
     return sight, Noise(np.asarray(rows), np.asarray(columns) / whole)
 
 
-def _data_of(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> Matched:
+def _data_of(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> tuple[Matched, FloatArray]:
     """The data of the fit, in the order of its times and prepared as they were then."""
     X, prepared = as_data(result, X)
     given = read_slices(X, dims, result.labels.names)
@@ -75,25 +76,21 @@ def _data_of(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> Mat
         )
     fitted = K - len((result.appended or {}).get("squares", ()))
     # A fit takes what a long table lacks as the table says; rows are missing only where it was appended.
-    pieces = [
-        given.pieces[place]._replace(**({"observed": None} if k < fitted else {}))
-        for k, place in enumerate(_places(result, given.times))
-    ]
+    pieces = [given.pieces[place] for place in _places(result, given.times)]
+    pieces = [piece._replace(observed=None) for piece in pieces[:fitted]] + pieces[fitted:]
     found = match(pieces, result, may_enter=True, sparse=False)
     if found.n_new and found.columns is not None:
         strange = listed(map(shown, found.columns[-found.n_new :]), _SHOWN)
         raise InvalidValue(f"{_OTHER}: it has columns that the model does not have ({strange}).")
-    if found.stack is None:
-        return found
-    stack = found.stack
+    stack: FloatArray = np.asarray(found.stack)
     if result.coverage is not None:  # a column that has entered since may have values that no fit saw
         stack = np.where((result.coverage == 0)[:, None, :], np.nan, stack)
     record = None if prepared else result.preparation
     if record is None:
-        return replace(found, stack=stack)
+        return found, stack
     stack = transform_dense(stack, transform_steps(record["transform"]), record["pseudocount"]).values
     numbers = [None if record[name] is None else np.asarray(record[name]) for name in ("centers", "scales")]
-    return replace(found, stack=Adjustment(record["center"], record["scale"], *numbers).apply(stack))
+    return found, Adjustment(record["center"], record["scale"], *numbers).apply(stack)
 
 
 def _places(result: Result, times: NDArray[Any] | None) -> list[int]:
@@ -115,7 +112,7 @@ def _places(result: Result, times: NDArray[Any] | None) -> list[int]:
     raise InvalidValue(f"{_OTHER}: it has the times {told[0]}, and the model {told[1]}.")
 
 
-def _require_fitted(result: Result, stack: NDArray[np.float64], squares: NDArray[np.float64]) -> None:
+def _require_fitted(result: Result, stack: FloatArray, squares: FloatArray) -> None:
     """Refuse data of which the model does not explain as much as of its own."""
     if result.weighting is not None and result.weighting["by"] == "entries":  # which results do not keep
         return

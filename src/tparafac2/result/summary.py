@@ -26,6 +26,7 @@ _ROWS = {
     "missing entries": (Kind.MISSING,),
     "weights": (Kind.WEIGHTED,),
     "time": (Kind.UNEVEN_TIMES, Kind.PERIODIC),
+    "appended": (Kind.APPENDED,),
     "intervals": (Kind.INTERVALS,),
     "in all": (Kind.TRUST,),
 }
@@ -122,6 +123,11 @@ def headline(result: Result, words: Words = PYTHON) -> list[tuple[str, str]]:
     ('status', 'Converged after 7 iterations: the objective no longer changes and all constraints hold.')
     """
     told = {name: " ".join(_said(result, kinds, words)) for name, kinds in _ROWS.items()}
+    if result.intervals is None and (result.appended or {}).get("bands_left_out"):
+        told["intervals"] = (
+            "Those of the fit are not of the appended times, and were left out: ask for them again, with all "
+            "data."
+        )
     gaps = (f"{mode} {gap:.1e}" for mode, gap in result.feasibility_gaps.items())
     facts = {
         "explained variance": f"{result.explained_variance:.4f}",
