@@ -345,6 +345,17 @@ def test_what_cannot_be_appended_is_refused(data, sentence):
     assert model.B_.shape == (6, 9, 2)
 
 
+@pytest.mark.parametrize("even", [False, True])
+def test_times_that_agree_with_the_data_may_be_said(data, even):
+    months = np.arange("2020-01", "2020-09", dtype="datetime64[M]").astype("datetime64[ns]")
+    for labels, said in ((months, "2020-07"), (np.arange(2000, 2008), "2006.0")):
+        given = labelled(data).assign_coords(year=labels)
+        model = models()["free"].fit(given[:6], times="even" if even else None)
+        assert model.append(given[6], said).result_.labels.time[-1] == labels[6]
+        with pytest.raises(ValueError, match="but X says"):
+            model.append(given[6], said.replace("7", "8").replace("6", "9"))
+
+
 def test_labels_that_are_no_times_need_further_labels(data):
     given = labelled(data).assign_coords(year=[f"wave {k}" for k in "abcdefgh"])
     model = models()["free"].fit(given[:6])

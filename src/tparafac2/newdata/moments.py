@@ -100,6 +100,15 @@ def _of_kind(entries: NDArray[Any], dated: bool) -> NDArray[Any] | None:
     return read if usable.all() and (read.dtype.kind == "M") == dated else None
 
 
+def _same(given: NDArray[Any], found: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which labels are the same: as text, or as numbers or dates that are written otherwise."""
+    for dated in (True, False):
+        here, there = _of_kind(given, dated), _of_kind(found, dated)
+        if here is not None and there is not None:
+            return np.asarray(as_numbers(here) == as_numbers(there))
+    return np.array([label_text(one) == label_text(other) for one, other in zip(given, found)])
+
+
 def _require_agreement(given: NDArray[Any], found: NDArray[Any], same: NDArray[np.bool_]) -> None:
     """Refuse times that contradict those of the data."""
     if not same.all():
@@ -143,10 +152,9 @@ def _counted(result: Result, given: Any, found: NDArray[Any] | None, count: int,
             )
         taken.add(label_text(one))
     if given is not None and found is not None:
-        _require_agreement(
-            entries, found, np.array([label_text(a) == label_text(b) for a, b in zip(entries, found)])
-        )
-    return Moments(values, _as_labels(own, entries, entries))
+        _require_agreement(entries, found, _same(entries, found))
+    read = _of_kind(entries, own.dtype.kind == "M") if own.dtype.kind in "iufM" else entries
+    return Moments(values, _as_labels(own, entries, entries if read is None else read))
 
 
 def _require_later(result: Result, values: NDArray[np.float64], dated: bool, what: str) -> None:
