@@ -11,6 +11,9 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from explored import fit
+
+from tparafac2.report import write_page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
@@ -246,3 +249,18 @@ def tab(browser):
     yield open_page
     for one in tabs:
         one.close()
+
+
+@pytest.fixture
+def show(tab, tmp_path):
+    """Write a result as a page and open it; nothing may go wrong with that."""
+
+    def write_and_open(result=None, looks=None, **options):
+        path = write_page(result or fit(), tmp_path / "50% & #1.html", **options)
+        page = tab(path, **(looks or {}))
+        page.until("document.documentElement.dataset.ready || !document.getElementById('failure').hidden")
+        assert page.complaints() == []
+        assert page.run("document.documentElement.dataset.ready") == "yes"
+        return page
+
+    return write_and_open

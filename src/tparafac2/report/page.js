@@ -1,34 +1,17 @@
 // The page: what is written once, and the start of everything.
 
-const TONES = { replicable: "good", there: "plain", "not there": "warning" };
 const FACTORS = { A: "loadings", B: "patterns", C: "strengths" };
 
-function showOverview(page, explorer) {
+function showOverview(page) {
   write("title", page.title);
   write("subtitle", page.subtitle);
   const fact = ({ tone, figure, text }) => [make("dt", { "data-tone": tone }, figure), make("dd", {}, text)];
   byId("facts").append(...page.facts.flatMap(fact));
   const done = ([name, text]) => [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)];
   byId("about").append(...page.about.flatMap(done));
-  byId("cards").append(...page.components.map((one, r) => card(one, r, explorer)));
   write("colophon", `Written by tparafac2 ${page.version}. Loadings and patterns have length 1, all size is in `
     + "the strengths. Weights are rounded to 1/32,767 of the largest weight of their column in its component. "
     + "The page needs no network and is not allowed any.");
-}
-
-function card(one, r, explorer) {
-  const choose = () => {
-    explorer.change({ component: r });
-    byId("explore").scrollIntoView();
-  };
-  return make("li", {}, colour(button(
-    { onclick: choose },
-    make("b", {}, `Component ${r + 1}`),
-    make("span", { class: "share" }, `${Math.round(100 * one.share)} % of strength`),
-    ...(one.state ? [make("span", { class: "badge", "data-tone": "warning" }, one.state)] : []),
-    ...(one.verdict ? [make("span", { class: "badge", "data-tone": TONES[one.verdict] }, one.verdict)] : []),
-    make("span", { class: "text", dir: "auto" }, one.text),
-  ), r));
 }
 
 function showDiagnostics(page) {
@@ -69,9 +52,24 @@ function showStarts({ head, lines, of }) {
   write("starts-hint", `The lowest objective first.${few}`);
 }
 
+// Links within the page leave its address alone: that says what is shown.
+function setUpLinks() {
+  for (const link of document.querySelectorAll('a[href^="#"]')) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const target = document.querySelector(link.getAttribute("href"));
+      target.scrollIntoView();
+      target.setAttribute("tabindex", "-1");
+      target.focus({ preventScroll: true });
+    });
+  }
+}
+
 async function start() {
   const page = JSON.parse(byId("data").textContent);
-  showOverview(page, new Explorer(await Fit.open(page)));
+  showOverview(page);
+  new Explorer(await Fit.open(page));
+  setUpLinks();
   showChoice(page.choice);
   showDiagnostics(page);
   document.documentElement.dataset.ready = "yes";

@@ -19,7 +19,22 @@ from tparafac2.report.payload import as_script_text, payload
 from tparafac2.result import Result
 from tparafac2.words import PYTHON, Words
 
-_SCRIPTS = ("data.js", "dom.js", "charts.js", "bars.js", "explorer.js", "choice.js", "page.js")
+_SCRIPTS = (
+    "data.js",
+    "dom.js",
+    "moves.js",
+    "address.js",
+    "charts.js",
+    "bars.js",
+    "cards.js",
+    "multiples.js",
+    "movers.js",
+    "rows.js",
+    "search.js",
+    "explorer.js",
+    "choice.js",
+    "page.js",
+)
 _ENDINGS = (".html", ".htm")
 _TITLE = "Patterns that change in time"
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tparafac2 import __version__
 from tparafac2.report.choice import choice_account
 from tparafac2.report.display import Display, account, component_accounts, look
+from tparafac2.report.opening import opening
 from tparafac2.result import Result, size_text
 from tparafac2.words import PYTHON, Words
 
@@ -74,7 +75,8 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "about": [[str(name), _plain_text(value)] for name, value in about.items()],
         "components": [one._asdict() for one in component_accounts(result, view)],
         "names": dict(result.labels.names),
-        "times": {"labels": view.times, "moments": view.moments.tolist()},
+        "times": {"labels": view.times, "moments": view.moments.tolist(), "period": result.period},
+        "opening": _opening(result, view, columns),
         "rows": {"labels": [view.rows[i] for i in rows], "of": len(view.rows)},
         "columns": {"labels": [view.columns[j] for j in columns], "of": len(view.columns)},
         "strengths": [_numbers(course) for course in view.C.T],
@@ -89,6 +91,13 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "choice": None if result.choice is None else choice_account(result.choice, words),
         "version": __version__,
     }
+
+
+def _opening(result: Result, view: Display, columns: NDArray[np.intp]) -> dict[str, int] | None:
+    """Where the page opens, by the place that the column has on it."""
+    found = opening(result, view)
+    place = np.flatnonzero(columns == found.column) if found else np.array([], dtype=np.intp)
+    return {"component": found.component, "column": int(place[0])} if found and len(place) else None
 
 
 def _bands(

@@ -1,0 +1,119 @@
+"""What the page tells by itself, and the views that can be sent."""
+
+import numpy as np
+import pytest
+from explored import HOSTILE, YEARS, choose, fit, search, slide
+
+from tparafac2.data import Labels
+
+pytestmark = pytest.mark.slow
+
+
+def jumping(**changes):
+    """A first component that is strong and does not change; the second creeps, then jumps to another word."""
+    B = np.full((6, 60, 2), 1e-6)
+    B[:, 40, 0] = 1.0
+    angles = np.array([0.0, 0.05, 0.1, 0.15, 1.2, 1.3])
+    B[:, 7, 1], B[:, 8, 1] = np.cos(angles), np.sin(angles)
+    return fit(**({"B": B, "C": np.array([[50.0, 1.0]] * 6), "A": np.eye(3)[:, :2]} | changes))
+
+
+def test_the_page_opens_at_the_steepest_part_of_the_largest_change(show):
+    page = show(jumping())
+    assert page.run("document.querySelectorAll('#components input')[1].checked")
+    assert page.text("#now") == "1997"
+    assert page.texts("#courses-legend .name")[:2] == ["word 08", "word 07"]
+    assert page.run("document.querySelectorAll('#courses .steep').length") == 2
+
+
+def test_strengths_can_be_compared_on_three_scales(show):
+    page = show(jumping(C=np.array([[50.0, 1.0]] * 5 + [[25.0, 1.0]])))
+    numbers = "#strengths-legend .number"
+    assert page.run("document.getElementById('scale').value") == "own"  # the first would flatten the second
+    slide(page, 5)
+    assert page.texts(numbers) == ["0.500", "1.000"]
+    choose(page, "scale", "share")
+    assert page.texts(numbers) == ["0.962", "0.038"]
+    choose(page, "scale", "absolute")
+    assert page.texts(numbers) == ["25.0", "1.0"]
+    assert "units of the data" in page.text("#strengths-hint")
+
+
+def test_movers_name_the_steepest_part_and_the_whole_span(show):
+    page = show(jumping())
+    assert page.texts("#risers tbody tr:first-child td:last-child .link") == ["1996 \u2013 1997"]
+    assert page.texts("#risers tbody tr:first-child td:last-child .all") == ["1990 \u2013 1997"]
+
+
+def test_a_negative_weight_that_shrinks_does_not_rise(show):
+    B = jumping().B.copy()
+    B[:, 7, 1] *= -1
+    page = show(jumping(B=B))
+    assert page.texts("#risers tbody td:first-child") == ["word 08"]
+    assert page.texts("#fallers tbody td:first-child") == ["word 07"]
+
+
+def test_patterns_at_chosen_times_stand_side_by_side(show):
+    page = show(jumping())
+    panels = "#multiples > li > div .link"
+    assert page.texts(panels) == ["1990", "1996", "2000"]
+    assert page.texts("#multiples > li:first-child .name")[0] == "word 07"
+    assert page.texts("#multiples > li:last-child .name")[0] == "word 08"
+    page.click("#keep")
+    assert page.texts(panels) == ["1990", "1996", "1997", "2000"]
+    page.click("#multiples > li:first-child .plain")
+    page.click(f"{panels}")
+    assert page.text("#now") == "1996"
+
+
+def test_longer_gaps_and_the_period_are_on_the_axis(show):
+    labels = Labels(time=[2000, 2001, 2002, 2003, 2008, 2009])
+    page = show(jumping(labels=labels, period=4.0, times=labels.time.astype(float)))
+    assert page.run("document.querySelectorAll('#courses .gap').length") == 1
+    assert page.run("document.querySelectorAll('#courses .round').length") == 2
+    assert page.run("document.querySelectorAll('#courses .tick').length") == 6
+    assert "after 4 it begins again" in page.text("#courses-hint")
+
+
+def test_a_view_can_be_sent(show, tab):
+    page = show(jumping())
+    page.click("#components label:nth-of-type(1)")
+    slide(page, 2)
+    choose(page, "scale", "share")
+    search(page, "word 59")
+    page.press("Enter")
+    page.click("#row-bars button")
+    address = page.run("location.href")
+    other = tab(
+        address.removeprefix("file://")
+        .partition("#")[0]
+        .replace("%20", " ")
+        .replace("%25", "%")
+        .replace("%23", "#")
+        .replace("%26", "&")
+    )
+    other.run(f"location.hash = {address.partition('#')[2]!r}")
+    other.until("document.getElementById('now').textContent === '1993'")
+    for part in ("#bars-head", "#courses-legend", "#strengths-legend", "#row-table"):
+        assert other.text(part) == page.text(part)
+    assert "word 59" in other.text("#courses-legend")
+    other.run("location.hash = 'component=99&time=x&columns=1.-3.0.7x&scale=%3Cb%3E'")
+    other.until(f"document.getElementById('now').textContent !== '{YEARS[2]}'")
+    assert other.complaints() == []
+
+
+@pytest.mark.parametrize("name", ["Ice", HOSTILE])
+def test_components_are_named_on_the_page(show, name):
+    page = show(jumping())
+    page.click("#cards li:first-child .rename")
+    page.type(name)
+    page.press("Enter")
+    assert page.text("#cards .link") == f"1: {name[:60]}"
+    assert page.text("#strengths-legend .name") == name[:60]
+    assert page.run("new URLSearchParams(location.hash.slice(1)).get('name1')") == name[:60]
+    assert page.run("window.hit") is None
+    page.click("#cards li:first-child .rename")
+    page.run("document.getElementById('name').value = ''")
+    page.press("Enter")
+    assert page.text("#cards .link") == "Component 1"
+    assert page.complaints() == []
