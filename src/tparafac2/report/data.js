@@ -26,13 +26,15 @@ async function inflated(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Courses of K numbers from their changes, whose low bytes come before their high ones; sums wrap around.
+// Courses of K numbers from their changes, whose low bytes come before their high ones, and whose lowest bit is
+// their sign; sums wrap around.
 function coursesOf(bytes, K) {
   const length = bytes.length / 2;
   const courses = new Int16Array(length);
   for (let i = 0; i < length; i++) {
     const before = i % K ? courses[i - 1] : 0;
-    courses[i] = before + (bytes[i] | (bytes[length + i] << 8));
+    const unsigned = bytes[i] | (bytes[length + i] << 8);
+    courses[i] = before + ((unsigned >> 1) ^ -(unsigned & 1));
   }
   return courses;
 }

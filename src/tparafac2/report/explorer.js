@@ -36,6 +36,30 @@ class Explorer {
     this.setUpControls();
     Object.assign(this, this.address.read());
     this.showComponent();
+    this.setUpDownloads();
+  }
+
+  setUpDownloads() {
+    const { fit } = this;
+    offerLines("strengths", "strengths", this.strengthChart);
+    offerLines("courses", "courses", this.courseChart);
+    offer(byId("bars"), "pattern", { lines: () => this.patternLines() });
+    offer(byId("row-bars"), "loadings", { lines: () => [
+      [fit.page.names.rows, ...fit.names.map((_, r) => fit.heading(r))],
+      ...fit.page.rows.labels.map((name, i) => [name, ...fit.names.map((_, r) => fit.loading(r, i))]),
+    ] });
+    offerTable("risers", "rises");
+    offerTable("fallers", "falls");
+  }
+
+  // The whole pattern at this time, in the order of the bars.
+  patternLines() {
+    const { fit, component, time } = this;
+    const head = [fit.page.names.columns, fit.page.names.time, "component", this.measure, "sets apart", "observed"];
+    const ranks = fit.page.columns.labels.map((_, j) => this.rankOf(j));
+    const order = ranks.map((_, j) => j).sort((a, b) => ranks[b] - ranks[a]);
+    return [head, ...order.map((j) => [fit.page.columns.labels[j], fit.times[time], fit.heading(component),
+      this.value(j, time), fit.apart(component, j, time), fit.seen(j, time) ? "yes" : "no"])];
   }
 
   // At the steepest part of what changes most; where nothing does, at the first component that there is.
@@ -220,7 +244,7 @@ class Explorer {
       thin: !own(r),
       faint: (k) => !fit.known(r, k),
       band: absolute ? fit.times.map((_, k) => fit.strengthBand(r, k)) : [],
-    })).sort((a, b) => b.thin - a.thin);  // the chosen one above the others
+    }));
     const about = `Strengths of all components over time, ${SCALES[this.scale]}.`;
     this.showTimeChart(this.strengthChart, series, about, { height: 240 });
   }

@@ -32,7 +32,7 @@ class Movers {
     const { explorer } = this;
     const { fit } = explorer;
     const name = fit.page.columns.labels[one.column];
-    const choose = { class: "link", dir: "auto", title: name, onclick: () => explorer.chooseColumn(one.column) };
+    const choose = { class: "link", dir: "auto", title: name, "data-whole": name, onclick: () => explorer.chooseColumn(one.column) };
     const line = [
       button(choose, cut(name, 40)),
       { kind: "number", content: `${explorer.text(one.from)} \u2192 ${explorer.text(one.to)}` },

@@ -10,14 +10,14 @@ function showOverview(page) {
   const done = ([name, text]) => [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)];
   byId("about").append(...page.about.flatMap(done));
   write("colophon", `Written by tparafac2 ${page.version}. Loadings and patterns have length 1, all size is in `
-    + "the strengths. Weights are rounded to 1/32,767 of the largest weight of their column in its component. "
+    + `the strengths. Weights are rounded to 1/${page.steps} of the largest weight of their column in its component. `
     + "The page needs no network and is not allowed any.");
 }
 
 function showDiagnostics(page) {
   const { iteration, objective, ...gaps } = page.trace;
-  showTrace(byId("objective"), iteration, objective ? [objective] : [], "Objective above its lowest value");
-  showTrace(byId("gaps"), iteration, Object.values(gaps), "Feasibility gaps");
+  showTrace(byId("objective"), iteration, objective ? [objective] : [], "Objective above its lowest value", ["objective"]);
+  showTrace(byId("gaps"), iteration, Object.values(gaps), "Feasibility gaps", Object.keys(gaps).map((mode) => FACTORS[mode]));
   byId("gaps-legend").append(...Object.keys(gaps).map((mode, slot) =>
     colour(make("span", { class: "chip" }, FACTORS[mode]), slot)));
   const size = (gap) => (gap === null ? "unknown" : gap ? gap.toExponential(0) : "0");
@@ -27,14 +27,26 @@ function showDiagnostics(page) {
   showStarts(page.starts);
 }
 
-function showTrace(box, iteration, columns, what) {
+function offerChoice(choice) {
+  if (!choice) return;
+  offerTable("choice-ranks", "ranks");
+  document.querySelectorAll("#choice-charts .chart").forEach((box, n) => {
+    if (box.querySelector("svg")) offer(box, `choice-${n + 1}`, { chart: true });
+  });
+  document.querySelectorAll("#choice-tables table").forEach((table, n) =>
+    offer(table, `choice-numbers-${n + 1}`, { lines: () => linesOf(table) }));
+}
+
+function showTrace(box, iteration, columns, what, names) {
   if (!columns.length) {
     box.append(make("p", { class: "hint" }, "Nothing was recorded."));
     return;
   }
-  const series = columns.map((values, slot) => ({ values: values.map((value) => value ?? NaN), slot }));
+  const series = columns.map((values, slot) => ({ values: values.map((value) => value ?? NaN), slot, label: names[slot] }));
   const about = `${what} by iteration, on a logarithmic scale.`;
-  new LineChart(box).show({ series, xs: iteration, labels: null, log: true, about, height: 220 });
+  const chart = new LineChart(box);
+  chart.show({ series, xs: iteration, labels: null, log: true, about, height: 220 });
+  offerLines(box.id, box.id, chart);
 }
 
 function showStarts({ head, lines, of }) {
@@ -50,6 +62,7 @@ function showStarts({ head, lines, of }) {
   fillTable(byId("starts"), aligned(head), marked);
   const few = of > lines.length ? ` These are the first ${lines.length} of ${of}.` : "";
   write("starts-hint", `The lowest objective first.${few}`);
+  offerTable("starts", "starts");
 }
 
 // Links within the page leave its address alone: that says what is shown.
@@ -71,6 +84,7 @@ async function start() {
   new Explorer(await Fit.open(page));
   setUpLinks();
   showChoice(page.choice);
+  offerChoice(page.choice);
   showDiagnostics(page);
   document.documentElement.dataset.ready = "yes";
 }

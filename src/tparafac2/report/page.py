@@ -26,6 +26,7 @@ _SCRIPTS = (
     "address.js",
     "charts.js",
     "bars.js",
+    "downloads.js",
     "cards.js",
     "multiples.js",
     "movers.js",

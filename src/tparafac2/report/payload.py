@@ -18,10 +18,13 @@ from tparafac2.report.opening import opening
 from tparafac2.result import Result, size_text
 from tparafac2.words import PYTHON, Words
 
-STEPS = 32_767
+STEPS = 800
 """A weight is a whole number of steps; this many of them make the largest weight of its column's course."""
 
-NOTHING = -STEPS - 1
+BAND_STEPS = 160
+"""Ends of bands are drawn pale and wide: fewer steps do."""
+
+NOTHING = -(2**15)
 """What stands for a weight that is not there."""
 
 MOST_WEIGHTS = 12_000_000
@@ -89,6 +92,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
         "starts": _starts(result),
         "choice": None if result.choice is None else choice_account(result.choice, words),
+        "steps": STEPS,
         "version": __version__,
     }
 
@@ -110,7 +114,7 @@ def _bands(
     told: dict[str, Any] = {"level": found.level, "unstable": found.unstable.tolist()}
     for end in ("lower", "upper"):
         ends = {name: getattr(band, end) for name, band in found.bands()}
-        steps = quantise(np.transpose(ends["patterns"][order][:, columns], (2, 1, 0)))
+        steps = quantise(np.transpose(ends["patterns"][order][:, columns], (2, 1, 0)), BAND_STEPS)
         told[end] = {
             "patterns": {"counts": packed(steps.counts), "sizes": in_base64(steps.sizes)},
             "strengths": [_numbers(course) for course in ends["strengths"][order].T],
@@ -121,27 +125,27 @@ def _bands(
     return told
 
 
-def quantise(courses: NDArray[np.float64]) -> Steps:
-    """Round every course to whole steps, so that its largest value has `STEPS` of them.
+def quantise(courses: NDArray[np.float64], steps: int = STEPS) -> Steps:
+    """Round every course to whole steps, so that its largest value has so many of them.
 
     Examples
     --------
     >>> quantise(np.array([[0.5, -1.0, np.nan]])).counts.tolist()
-    [[16384, -32767, -32768]]
+    [[400, -800, -32768]]
     """
     finite = np.isfinite(courses)
     peaks = np.abs(np.where(finite, courses, 0.0)).max(axis=-1, initial=0.0)
-    sizes = (peaks / STEPS).astype("<f4")
+    sizes = (peaks / steps).astype("<f4")
     divisor = np.where(sizes > 0, sizes, 1.0).astype(np.float64)[..., np.newaxis]
-    counts = np.clip(np.rint(np.where(finite, courses, 0.0) / divisor), -STEPS, STEPS)
+    counts = np.clip(np.rint(np.where(finite, courses, 0.0) / divisor), -steps, steps)
     return Steps(np.where(finite, counts, NOTHING).astype("<i2"), sizes)
 
 
 def packed(counts: NDArray[np.int16]) -> str:
     """Write courses as text in little room: changes from time to time, low bytes before high ones, deflated.
 
-    Changes wrap around, as they do when they are added up again. Smooth courses change little, so that
-    nearly all high bytes are equal.
+    Changes wrap around, as they do when they are added up again. Their sign is the lowest bit (0, -1, 1, -2
+    are 0, 1, 2, 3), so that small changes of either sign have high bytes of zero.
 
     Examples
     --------
@@ -150,7 +154,8 @@ def packed(counts: NDArray[np.int16]) -> str:
     """
     changes = counts.astype("<i2")
     changes[..., 1:] -= counts[..., :-1]
-    pairs = changes.reshape(-1, 1).view(np.uint8)
+    unsigned = (changes << 1) ^ (changes >> 15)
+    pairs = unsigned.reshape(-1, 1).view(np.uint8)
     return b64encode(compress(np.ascontiguousarray(pairs.T).tobytes())).decode("ascii")
 
 
