@@ -36,6 +36,7 @@ ROOMS = (
     "fitting",
     "inference",
     "newdata",
+    "inference",
     "models",
     "choosing",
     "synthetic",

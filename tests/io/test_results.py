@@ -17,7 +17,16 @@ from tparafac2.result import Trust
 
 pytestmark = pytest.mark.slow
 
-FILES = ["loadings.csv", "log.json", "model.nc", "patterns.csv", "report.html", "starts.csv", "strengths.csv"]
+FILES = [
+    "distinctive.csv",
+    "loadings.csv",
+    "log.json",
+    "model.nc",
+    "patterns.csv",
+    "report.html",
+    "starts.csv",
+    "strengths.csv",
+]
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tparafac2 as tp
-from tparafac2.plots.subject import as_result, count, course_of, place_of, unobserved_times
+from tparafac2.plots.subject import as_result, count, course_of, unobserved_times
 from tparafac2.plots.time_axis import time_axis
 from tparafac2.result import Result
 
@@ -35,23 +35,6 @@ def test_a_model_that_is_not_fitted_says_so():
 def test_other_things_are_refused(thing):
     with pytest.raises(TypeError, match=r"a fitted model or its result_ is needed, not .*tparafac2\.load"):
         as_result(thing)
-
-
-def test_components_are_counted_from_one():
-    two = a_result(A=np.ones((2, 2)), B=np.ones((3, 2, 2)), C=np.ones((3, 2)))
-    assert [place_of(r, two) for r in (1, np.int64(2))] == [0, 1]
-
-
-@pytest.mark.parametrize("component", [0, 3, -1, 1.0, "1", True, None])
-def test_other_components_are_refused(component):
-    two = a_result(A=np.ones((2, 2)), B=np.ones((3, 2, 2)), C=np.ones((3, 2)))
-    with pytest.raises(ValueError, match=f"from 1 to 2, .* there are 2; got {component!r}"):
-        place_of(component, two)
-
-
-def test_a_single_component_is_said_to_be_one():
-    with pytest.raises(ValueError, match=r"must be 1, as .* counted from 1 and there is one; got 2"):
-        place_of(2, a_result())
 
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, "3", True])

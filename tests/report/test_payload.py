@@ -165,7 +165,7 @@ def test_very_many_columns_and_rows_are_cut_to_those_that_matter(monkeypatch):
     result = make(A=A, B=B)
     page = page_of(result)
     assert page["columns"] == {"labels": ["column 0", "column 3"], "of": 5}
-    assert page["rows"] == {"labels": ["row 2"], "of": 4}
+    assert page["rows"] == {"labels": ["row 2"], "of": 4, "attributes": {}}
     np.testing.assert_allclose(weights(page, 3, 2), result.normalised().B[:, [0, 3]], atol=0.5 / STEPS)
 
 

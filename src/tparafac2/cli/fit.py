@@ -17,14 +17,16 @@ from tparafac2.cli.making import (
     check_source,
     cluster,
     command_line,
+    component_names,
     load,
     make_choice,
     make_model,
     make_search,
     prepare,
     read_groups,
+    told_of_rows,
 )
-from tparafac2.cli.options import FITTING, Choosing, ModelName, Overwrite, SayJson, takes
+from tparafac2.cli.options import FITTING, Choosing, ComponentNames, ModelName, Overwrite, SayJson, takes
 from tparafac2.cli.wording import FLAGS
 from tparafac2.errors import Told
 
@@ -37,6 +39,7 @@ EXAMPLES = """Examples:
   tparafac2 fit words.csv --rows author --columns word --time year --values count --transform log1p
   tparafac2 fit infants.npz --axes rows,columns,time --transform clr --pseudocount 0.5 --ranks 1-4 --out gut
   tparafac2 fit votes.csv --rows land --columns issue --time year --from 1990 --rank 3 --smoothness 1e-3
+  tparafac2 fit data.nc --rank 2 --smoothness 1e-3 --row-attributes people.csv --names "Young,Old"
   tparafac2 fit data.nc --rank 4 --model parafac2 --starts 20
   tparafac2 fit data.nc --rank 4 --smoothness 1e-3 --intervals 200
   tparafac2 fit big.zarr --values x --rank 5 --smoothness 1e-3 --memory 8GB
@@ -99,6 +102,15 @@ class Request(Choosing):
             "an array and keep it, each its rows: tcp://10.0.0.1:8786, or local.",
         ),
     ] = None
+    row_attributes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What else is known of the rows (region, treatment, age): a table (.csv, .parquet) with "
+            "their labels in the column of --rows, or in its first one. It plays no part in the fit.",
+        ),
+    ] = None
+    names: ComponentNames = None
     overwrite: Overwrite = False
     figures: Annotated[
         str, typer.Option(metavar="KINDS", help="png, pdf, svg; several with commas; none.")
@@ -133,6 +145,7 @@ def fit(request: Request) -> None:
 
     figures = figure_kinds(request.figures)
     asked = _search(request)
+    names = _names(request)
     model = None if asked else make_model(request.model, request.rank or 0, request.smoothness, request)
     bands = _asked_bands(request)
     check_source(request)
@@ -149,7 +162,22 @@ def fit(request: Request) -> None:
             found = Found(choice.model, about, choice.models)
         if bands is not None:
             _add_bands(found.model, loaded, bands, request)
+    found = found._replace(model=told_of_rows(found.model, loaded).rename(names))
     deliver(found, out, figures, request)
+
+
+def _names(request: Request) -> tuple[str, ...] | None:
+    """Names of components, refused before the fit if they cannot be those of that many."""
+    from tparafac2.result import read_names
+
+    if request.names is None:
+        return None
+    if request.rank is None:
+        raise ValueError(
+            "--names needs --rank: how many components there are is not known before the data choose. Name "
+            "them afterwards, with 'tparafac2 report FOLDER --names', or model.rename in Python."
+        )
+    return read_names(component_names(request.names), request.rank)
 
 
 def _asked_bands(request: Request) -> dict[str, Any] | None:

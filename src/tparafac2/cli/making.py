@@ -6,6 +6,7 @@ import csv
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ class Loaded(NamedTuple):
     prepared: Prepared
     about: dict[str, Any]
     weights: Any = None  # for `fit`; those of a column are with the data
+    row_attributes: Any = None
 
 
 def check_source(source: Source) -> None:
@@ -66,7 +68,47 @@ def load(source: Source, *, silently: bool, client: Any = None) -> Loaded:
             typer.echo(loaded.about[name], err=True)
     more = {"weights": told, "groups": getattr(source, "groups", None)}
     about = loaded.about | {name: one for name, one in more.items() if one}
-    return loaded._replace(about=about, weights=weights)
+    return loaded._replace(about=about, weights=weights, row_attributes=_row_attributes(source, data))
+
+
+def _row_attributes(source: Source, data: Any) -> Any:
+    """What else is known of the rows; refused before the fit if it is of none of them."""
+    from tparafac2.data.labels import dated_dims, labels_of, resolve_dims
+    from tparafac2.io.endings import require_file
+    from tparafac2.io.longtables import read_row_attributes
+
+    path: Path | None = getattr(source, "row_attributes", None)
+    if path is None:
+        return None
+    require_file(path)
+    frame = read_row_attributes(path, source.rows)
+    if hasattr(data, "labels"):
+        labels, n_rows = data.labels, data.shape[1]
+    else:
+        dims = resolve_dims(data.dims, None, dated_dims(data))
+        labels, n_rows = labels_of(data, dims), data.sizes[dims["rows"]]
+    labels.with_attributes(frame, n_rows)
+    return frame
+
+
+def told_of_rows(model: Decomposition, loaded: Loaded) -> Decomposition:
+    """The model with what else is known of its rows; what is left out was said when that was read."""
+    if loaded.row_attributes is None:
+        return model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.with_row_attributes(loaded.row_attributes)
+
+
+def component_names(text: str) -> list[str]:
+    """Names with commas between them; one that holds a comma in quotation marks.
+
+    Examples
+    --------
+    >>> component_names('Africa, "War, cold"')
+    ['Africa', 'War, cold']
+    """
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def read_weights(asked: str | None, rows: str | None) -> tuple[Any, str | None, str]:

@@ -23,6 +23,12 @@ _PREPARATION = partial(typer.Option, rich_help_panel="Preparation")
 
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the folder if it exists.")]
 SayJson = Annotated[bool, typer.Option("--json", help="Say what came out as JSON.")]
+ComponentNames = Annotated[
+    str | None,
+    typer.Option(
+        "--names", metavar="A,B,...", help="What the components are called, in their order, with commas."
+    ),
+]
 
 Options = TypeVar("Options")
 _MOST_RANKS = 100

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tparafac2.cli.making import model_file, names, selection
-from tparafac2.cli.options import Part, Saved, takes
+from tparafac2.cli.making import component_names, model_file, names, selection
+from tparafac2.cli.options import ComponentNames, Part, Saved, takes
 from tparafac2.cli.wording import FLAGS
 
 INFO_EXAMPLES = """Examples:
@@ -50,6 +50,7 @@ def _as_text(found: dict[str, Any]) -> str:
 
 REPORT_EXAMPLES = """Examples:
   tparafac2 report gut --overwrite --title "Gut bacteria of infants"
+  tparafac2 report gut --out named.html --names "Milk,Solid food"
   tparafac2 report gut/model.nc --out gut.html --title "Gut bacteria of infants"
 """
 
@@ -67,6 +68,7 @@ class ReportRequest(Saved):
         ),
     ] = None
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None
+    names: ComponentNames = None
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page if it exists.")] = False
 
 
@@ -81,9 +83,12 @@ def report(request: ReportRequest) -> None:
     page = request.out or (folder / "report.html" if folder else model.with_suffix(".html"))
     if page.exists() and not request.overwrite:
         raise FileExistsError(f"{str(page)!r} exists: choose another name, or replace it with --overwrite.")
+    fitted = load(model)
+    if request.names is not None:
+        fitted = fitted.rename(component_names(request.names))
     about = _noted(folder) if folder else {}
     title = about.pop("title", None)
-    typer.echo(str(write_page(load(model), page, title=request.title or title, about=about, words=FLAGS)))
+    typer.echo(str(write_page(fitted, page, title=request.title or title, about=about, words=FLAGS)))
 
 
 def _noted(folder: Path) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.data.attributes import Attributes, join_attributes, settled
+
 Mode: TypeAlias = Literal["rows", "columns", "time"]
 MODES: tuple[Mode, ...] = ("rows", "columns", "time")
 
@@ -23,6 +25,8 @@ class Labels:
         One label for each; None where there are none.
     names : mapping, optional
         Names of the dimensions, by mode; "rows", "columns" and "time" where not given.
+    attributes : mapping of str to 1-D array, optional
+        What else is known of the rows: numbers (NaN is missing), or texts (None is missing).
 
     Examples
     --------
@@ -37,11 +41,13 @@ class Labels:
     columns: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
     names: Mapping[Mode, str] = field(default_factory=dict)
+    attributes: Attributes = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for mode in MODES:
             object.__setattr__(self, mode, _as_labels(mode, getattr(self, mode)))
         object.__setattr__(self, "names", _complete_names(self.names))
+        object.__setattr__(self, "attributes", settled(self.attributes))
 
     def coordinate(self, mode: Mode, size: int) -> NDArray[Any]:
         """Labels of one mode, or 0, 1, ..., size - 1 where there are none.
@@ -73,6 +79,21 @@ class Labels:
         self.coordinate("rows", I)
         self.coordinate("columns", J)
         self.coordinate("time", K)
+        for name, values in self.attributes.items():
+            if len(values) != I:
+                raise ValueError(f"the row attribute {name!r} has {len(values)} values for {I} rows.")
+
+    def of_rows(self, rows: NDArray[np.intp]) -> Labels:
+        """Labels of some rows."""
+        return replace(
+            self,
+            rows=None if self.rows is None else self.rows[rows],
+            attributes={name: values[rows] for name, values in self.attributes.items()},
+        )
+
+    def with_attributes(self, given: Any, n_rows: int) -> Labels:
+        """The same labels with other attributes of the rows, from a table; see `join_attributes`."""
+        return replace(self, attributes=join_attributes(given, self.rows, n_rows, self.names["rows"]))
 
 
 def _as_labels(mode: Mode, given: Any) -> NDArray[Any] | None:
@@ -263,18 +284,30 @@ def named_array(stack: NDArray[Any], labels: Labels, name: Hashable = None) -> x
     labels.check(stack.shape)
     if not _tells(labels):
         labels = replace(labels, names={})
-    coordinates = {
+    coordinates: dict[str, Any] = {
         labels.names[mode]: _undated(found) if mode != "time" else found
         for mode in MODES
         if (found := getattr(labels, mode)) is not None
     }
+    for attribute, values in labels.attributes.items():
+        while attribute in (*coordinates, *labels.names.values()):
+            attribute += "_"
+        coordinates[attribute] = (labels.names["rows"], values)
     return xr.DataArray(stack, coordinates, [labels.names[mode] for mode in ORDER], name=name)
 
 
 def labels_of(array: xr.DataArray, dims: dict[Mode, Hashable]) -> Labels:
-    """Labels of a labelled array whose dimensions are known."""
-    found = {mode: array.coords[dim].values for mode, dim in dims.items() if dim in array.coords}
-    return Labels(**found, names={mode: str(dim) for mode, dim in dims.items()})
+    """Labels of a labelled array whose dimensions are known; other coordinates of rows are attributes."""
+    found: dict[str, Any] = {
+        mode: array.coords[dim].values for mode, dim in dims.items() if dim in array.coords
+    }
+    attributes = {
+        str(name): coordinate.values
+        for name, coordinate in array.coords.items()
+        if coordinate.dims == (dims["rows"],) and name != dims["rows"]
+    }
+    names = {mode: str(dim) for mode, dim in dims.items()}
+    return Labels(**found, names=names, attributes=attributes)
 
 
 def dated_dims(array: xr.DataArray) -> list[Hashable]:

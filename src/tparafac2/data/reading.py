@@ -77,10 +77,10 @@ class Reading(NamedTuple):
     def of_rows(self, rows: NDArray[np.intp]) -> Self:
         """Some rows of it, where `given` is empty and nothing is hidden."""
         slices = [piece.tocsr() for piece in self.slices] if self.is_sparse else self.slices
-        names, (counts, entries) = self.labels.rows, self.weights
+        counts, entries = self.weights
         return self._replace(
             slices=_rows(slices, rows),
-            labels=replace(self.labels, rows=None if names is None else names[rows]),
+            labels=self.labels.of_rows(rows),
             mask=None if self.mask is None else _rows(self.mask, rows),
             weights=Weights(None if counts is None else counts[rows], entries and _rows(entries, rows)),
             correction=self.correction and self.correction.of_rows(rows),

@@ -76,6 +76,10 @@ class Table:
         How much each line counts in a fit, see `fit`: weights that are the same on all lines of a row are
         those of the row. Others are of entries, which needs one line for each, and absent="missing" where
         some have none.
+    row_attributes : DataFrame, optional
+        What else is known of the rows (region, treatment, age), for pictures, tables and associations: it
+        plays no part in a fit. Their labels are in the column that is called as `rows` says, or in its index,
+        or in its first column.
 
     Attributes
     ----------
@@ -120,6 +124,7 @@ class Table:
     top_columns: int | None = None
     top_by: TopBy = "total"
     weights: Hashable | None = None
+    row_attributes: InitVar[Any] = None
     labels: Labels = field(init=False, repr=False)
     present: NDArray[np.bool_] | None = field(init=False, repr=False)
     _cells: Cells = field(init=False, repr=False)
@@ -133,7 +138,7 @@ class Table:
     selection: str = field(init=False, repr=False, default="")
     counts: FloatArray | None = field(init=False, repr=False, default=None)
 
-    def __post_init__(self, frame: Any) -> None:
+    def __post_init__(self, frame: Any, row_attributes: Any) -> None:
         self._require_options()
         lines = frame if isinstance(frame, LongLines) else FrameLines(frame, self._asked())
         whole = Tabulation.of(lines, self.time)
@@ -148,8 +153,9 @@ class Table:
             "columns": str(self.columns),
             "time": str(self.time),
         }
+        labels = Labels(whole.rows.labels, columns, whole.time.labels, names)
         self._keep(
-            labels=Labels(whole.rows.labels, columns, whole.time.labels, names),
+            labels=labels if row_attributes is None else labels.with_attributes(row_attributes, I),
             present=cells.present() if self.absent == "columns" else None,
             _cells=cells,
             _sampled=sampled,

@@ -157,7 +157,8 @@ def read_numpy(
     sizes = dict(zip(ORDER, stack.shape))
     labels = {mode: _labels(path, found, mode, names.get(mode), sizes[mode]) for mode in MODES}
     _hint_at_labels(path, arrays, {mode: sizes[mode] for mode in MODES if labels[mode] is None})
-    return labelled(path.name, stack, Labels(**labels, names=_distinct(names)), chosen)
+    named = Labels(labels["rows"], labels["columns"], labels["time"], _distinct(names))
+    return labelled(path.name, stack, named, chosen)
 
 
 def read_array_groups(path: Path, rows: str | None, name: str) -> dict[Any, str] | list[str]:

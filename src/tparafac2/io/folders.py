@@ -21,6 +21,8 @@ _FILES = (
     "patterns.csv",
     "strengths.csv",
     "starts.csv",
+    "distinctive.csv",
+    "associations.csv",
     "components.csv",
     "moves.csv",
     "contrasts.csv",

@@ -220,6 +220,49 @@ def read_row_groups(path: Path, rows: str | None, column: str) -> dict[Any, str]
     return found
 
 
+def read_row_attributes(path: Path, rows: str | None) -> Any:
+    """Read what else is known of the rows: the labels in the first column, then a column for each attribute.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or its like, or .parquet. The labels of the rows are in the column that is called as `rows` says,
+        or in the first one.
+    rows : str, optional
+        What the rows are called in the data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "lands.csv"
+    ...     _ = file.write_text("region,land,people\\nAsia,Fiji,0.9\\n,Peru,34\\nAfrica,Mali,NA\\n")
+    ...     read_row_attributes(file, "land").to_numpy().tolist()
+    [['Fiji', 'Asia', 0.9], ['Peru', nan, 34.0], ['Mali', 'Africa', nan]]
+    """
+    layout, names, label = _of_rows(path, rows)
+    order = [label, *(name for name in names if name != label)]
+    with told_of(path, layout):
+        if layout is None:
+            return parquet_frame(path, order)
+        places = [layout.columns.index(name) for name in order]
+        frame = text_columns(path, layout, places).rename(columns=dict(zip(places, order)))
+        frame[label] = plain_labels(frame[label])
+        for name in order[1:]:
+            frame[name] = _numbers_if_all(frame[name])
+    return frame
+
+
+def _numbers_if_all(column: Any) -> Any:
+    """Numbers, if all that is not missing is one; else the text as it stands."""
+    import pandas as pd
+
+    texts = column.astype(object)
+    numbers = pd.to_numeric(texts.where(~texts.isin(MISSING_VALUES)), errors="coerce")
+    lost = numbers.isna() & texts.notna() & ~texts.isin(MISSING_VALUES)
+    return texts if lost.any() or numbers.isna().all() else numbers
+
+
 def _of_rows(path: Path, rows: str | None, *others: str) -> tuple[TextLayout | None, list[str], str]:
     """How a table on rows is laid out, its columns, and which of them has the labels."""
     asked = [name for name in (rows, *others) if name is not None]

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from tparafac2.models import Decomposition
 
 FIGURE_KINDS = ("png", "pdf", "svg")
-_OURS = ("component", "loading", "weight", "strength", "undetermined", "lower", "upper")
+_DISTINCTIVE = 10
+"""Columns of each component and time that are listed as what sets it apart."""
+_OURS = ("component", "name", "loading", "weight", "strength", "undetermined", "lower", "upper")
 
 
 def write_results(
@@ -47,8 +49,10 @@ def write_results(
     ----------
     model : fitted model
     folder : path
-        ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv`` and ``strengths.csv``, ``figures``, the
-        page ``report.html``, and ``log.json`` with what was done. Where it was measured, how far to trust
+        ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv``, ``strengths.csv`` and
+        ``distinctive.csv``, ``figures``, the page ``report.html``, and ``log.json`` with what was done. Where
+        something else is known of the rows, what components have to do with it (``associations.csv``, see
+        `Decomposition.associations`). Where it was measured, how far to trust
         each component (``components.csv``); where `choose` took the settings, all that were tried
         (``choice.csv``) and how replicable their components are (``choice_components.csv``). Where there are
         intervals, those of all numbers, and of changes (``moves.csv``, ``contrasts.csv``). In the tables
@@ -76,8 +80,8 @@ def write_results(
     >>> model = tp.TParafac2(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_results(model, Path(place) / "out", figures=())
-    ...     sorted(path.name for path in folder.iterdir())
-    ['loadings.csv', 'log.json', 'model.nc', 'patterns.csv', 'report.html', 'starts.csv', 'strengths.csv']
+    ...     sorted(path.name for path in folder.iterdir() if path.suffix != ".csv")
+    ['log.json', 'model.nc', 'report.html']
     """
     from tparafac2.models import Decomposition
 
@@ -102,6 +106,8 @@ def _write(
         write_csv(table, folder / f"{name}.csv")
     if kinds:
         _draw(model, folder / "figures", kinds)
+    if (found := _associations(model.result_)) is not None:
+        write_csv(found, folder / "associations.csv")
     told = {name: fact for name, fact in facts.items() if name != "title"}
     write_page(model, folder / "report.html", title=facts.get("title"), about=told, words=words)
     result = model.result_
@@ -116,6 +122,18 @@ def _write(
         "findings": [finding.as_dict() for finding in result.findings],
     }
     _write_log(folder, facts, done)
+
+
+def _associations(result: Result) -> pd.DataFrame | None:
+    """What components have to do with what else is known of the rows, if anything is."""
+    from tparafac2.inference import associations
+
+    if not result.labels.attributes:
+        return None
+    found = associations(result)
+    if not len(found):
+        return None
+    return found if result.component_names else found.drop(columns="name")
 
 
 def _save_all(models: Mapping[str, Decomposition], folder: Path) -> None:
@@ -241,7 +259,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        "loadings", "patterns", "strengths", and the account of the "starts"; where it was measured, how far
+        "loadings", "patterns", "strengths", the ten most "distinctive" columns of each component and time
+        (see `Result.distinctive`), and the account of the "starts"; where it was measured, how far
         to trust the "components"; where `choose` took the settings, its "choice" and "choice_components".
         Where there are intervals, their ends as "lower" and "upper", and "moves" and "contrasts" with bands
         of changes.
@@ -267,13 +286,18 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         J = len(pattern)
         own = columns if columns is not None and len(columns) == J else np.arange(J)
         labels = {names["time"]: np.repeat(times[k : k + 1], J), names["columns"]: own}
-        patterns.append(_lines(labels, "weight", pattern, _ends(result, "patterns", k)))
-    strengths = _lines({names["time"]: times}, "strength", C, _ends(result, "strengths"))
+        patterns.append(
+            _lines(labels, "weight", pattern, result.component_names, _ends(result, "patterns", k))
+        )
+    strengths = _lines(
+        {names["time"]: times}, "strength", C, result.component_names, _ends(result, "strengths")
+    )
     return {
-        "loadings": loading_lines(result, rows, A, _ends(result, "loadings")),
+        "loadings": _with_attributes(result, loading_lines(result, rows, A, _ends(result, "loadings"))),
         "patterns": pd.concat(patterns, ignore_index=True),
         "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
         "starts": result.starts_table(),
+        "distinctive": _distinctive(result),
         **_trust_tables(result),
         **_change_tables(result),
     }
@@ -312,7 +336,25 @@ def _change_tables(result: Result) -> dict[str, pd.DataFrame]:
 
 def loading_lines(result: Result, rows: Any, A: Any, more: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Loadings as a long table: one line for each row and component."""
-    return _lines({_names(result)["rows"]: rows}, "loading", A, more)
+    return _lines({_names(result)["rows"]: rows}, "loading", A, result.component_names, more)
+
+
+def _with_attributes(result: Result, lines: pd.DataFrame) -> pd.DataFrame:
+    """Loadings beside what else is known of their rows, with "_" appended to names that are taken."""
+    for given, values in result.labels.attributes.items():
+        name = given
+        while name in lines:
+            name += "_"
+        lines[name] = np.repeat(values, result.rank)
+    return lines
+
+
+def _distinctive(result: Result) -> pd.DataFrame:
+    """What sets each component apart at each time."""
+    found = result.distinctive(n=_DISTINCTIVE)
+    if result.component_names:
+        found.insert(1, "name", [result.component_names[number - 1] for number in found["component"]])
+    return found
 
 
 def _names(result: Result) -> dict[str, str]:
@@ -327,7 +369,8 @@ def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:
     tables: dict[str, Any] = {}
     if result.trust is not None and (measured := result.trust.by_component):
         numbers = np.arange(1, result.rank + 1)
-        tables["components"] = {"component": numbers, "share": result.shares, **measured}
+        called = {"name": np.array(result.component_names)} if result.component_names else {}
+        tables["components"] = {"component": numbers, **called, "share": result.shares, **measured}
     if result.choice is not None:
         tables["choice"] = result.choice["tried"]
         tables["choice_components"] = result.choice["components"]
@@ -335,7 +378,11 @@ def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:
 
 
 def _lines(
-    labels: Mapping[str, Any], what: str, values: Any, more: Mapping[str, Any] | None = None
+    labels: Mapping[str, Any],
+    what: str,
+    values: Any,
+    component_names: Sequence[str],
+    more: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """One line for each label and component, with more numbers of the same shape beside the values."""
     import pandas as pd
@@ -343,4 +390,7 @@ def _lines(
     n, R = np.shape(values)
     lines = {name: np.repeat(column, R) for name, column in labels.items()}
     numbers = {what: np.ravel(values)} | {name: np.ravel(one) for name, one in (more or {}).items()}
-    return pd.DataFrame(lines | {"component": np.tile(np.arange(1, R + 1), n)} | numbers)
+    components: dict[str, Any] = {"component": np.tile(np.arange(1, R + 1), n)}
+    if component_names:
+        components["name"] = np.tile(np.array(component_names), n)
+    return pd.DataFrame(lines | components | numbers)

@@ -145,7 +145,8 @@ class Stored:
         chosen = np.sort(np.random.default_rng(random_state).choice(I, count, replace=False))
         own = [chosen[(chosen >= edge.start) & (chosen < edge.stop)] - edge.start for edge in self.edges()]
         parts, _ = self.blocks().run(some_stored_rows, None, own)
-        labels = replace(self.labels, rows=self.labels.coordinate("rows", I)[chosen])
+        names = replace(self.labels, rows=self.labels.coordinate("rows", I))
+        labels = names.of_rows(chosen)
         return named_array(np.concatenate(parts, axis=1), labels, "X")
 
     def edges(self) -> tuple[slice, ...]:

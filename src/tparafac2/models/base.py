@@ -3,9 +3,9 @@
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from tparafac2.data import FloatArray, Intake, Table, take_in
+from tparafac2.data import FloatArray, Intake, Labels, Table, take_in
 from tparafac2.errors import InvalidValue
 from tparafac2.fitting import (
     DEFAULT_SMOOTHNESS,
@@ -31,7 +31,7 @@ from tparafac2.models.new_data import ForNewData
 from tparafac2.newdata import fitted_scale, prepare_all, warm_start
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
-from tparafac2.result import Evaluation, Finding, Intervals, NormalisedFactors, Result, Terms
+from tparafac2.result import By, Evaluation, Finding, Intervals, NormalisedFactors, Result, Terms
 from tparafac2.starts import Progress
 from tparafac2.words import PYTHON, Argument, Setting, Words
 
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
 # Up to this rank exact updates cost little more per iteration than EM, and they need fewer.
 _MOST_EXACT = 10
+
+
+def _about_rows(labels: Labels, row_attributes: Any, n_rows: int) -> Labels:
+    return labels if row_attributes is None else labels.with_attributes(row_attributes, n_rows)
 
 
 def _bounded(terms: tuple[Penalty, ...], nonnegative: bool) -> tuple[Penalty, ...]:
@@ -85,6 +89,7 @@ class Decomposition(ForNewData, Estimator):
         mask: Any = None,
         times: Any = None,
         weights: Any = None,
+        row_attributes: Any = None,
     ) -> Self:
         """Fit the model to data.
 
@@ -119,6 +124,11 @@ arrays, or "rows", optional
             (by its leverage, and not below a tenth of the median), in four rounds before the fit proper, so
             that noisy rows count less. The weights of the rows are then in ``result_.row_weights``. Without
             any, those of a `Table` that has a column of them.
+        row_attributes : DataFrame, optional
+            What else is known of the rows (region, treatment, age), joined by row label: they play no part in
+            the fit, and are kept with it for pictures, tables and `associations`. Their labels are in the
+            column that is called as the rows are, in the index, or in the first column. Without it, those of
+            a `Table` that has some, and the coordinates along the rows of a DataArray.
 
         Returns
         -------
@@ -136,12 +146,14 @@ arrays, or "rows", optional
 
         stored = stored_if_large(X, dims)
         if stored is not None:
-            self.fit_intake(self._take_stored(stored, mask, times, weights), preparation)
+            labels = _about_rows(stored.labels, row_attributes, stored.shape[1])
+            intake = self._take_stored(stored, mask, times, weights)._replace(labels=labels)
+            self.fit_intake(intake, preparation)
             warn_if_unsound(self.result_)
             return self
 
         def take(counts: Any) -> Intake:
-            return take_in(
+            intake = take_in(
                 X,
                 dims=dims,
                 dtype=self.dtype,
@@ -151,6 +163,8 @@ arrays, or "rows", optional
                 bridge=bool(self.bridge),
                 weights=counts,
             )
+            labels = _about_rows(intake.labels, row_attributes, intake.data.shape[1])
+            return intake._replace(labels=labels)
 
         def run(intake: Intake, plan: FitPlan) -> Result:
             return self._run(intake, plan, preparation)
@@ -461,6 +475,104 @@ arrays, or "rows", optional
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
         return self.result_.patterns_at(t)
 
+    def distinctive(
+        self,
+        component: Any = None,
+        time: Any = None,
+        n: int = 10,
+        *,
+        of: Literal["columns", "rows"] = "columns",
+    ) -> "pd.DataFrame":
+        """Columns that set a component apart from the others at a time, or rows: see `Result.distinctive`."""
+        return self.result_.distinctive(component, time, n, of=of)
+
+    def describe(self) -> str:
+        """Tell of each component what it is, what it was and became, when it was strong, and how sure."""
+        return self.result_.describe()
+
+    def rename(self, names: Mapping[int, str | None] | Sequence[str | None] | None) -> Self:
+        """The same fitted model with names of its components, which all that is shown of it then has.
+
+        They are kept in files, and may be given wherever the number of a component is asked for.
+
+        Parameters
+        ----------
+        names : mapping of numbers (from 1) to names, or sequence of R names, or None
+            Those of a mapping are added to the names that there are; None takes all away.
+
+        Returns
+        -------
+        fitted model
+            Another one; this one stays as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tparafac2 as tp
+        >>> model = tp.CP(rank=2, n_starts=1, random_state=0).fit(np.random.default_rng(0).random((4, 6, 5)))
+        >>> model.rename({2: "Africa"}).result_.component_names
+        ('', 'Africa')
+        """
+        return self._with(self.result_.rename(names))
+
+    def with_row_attributes(self, frame: Any) -> Self:
+        """The same fitted model with what else is known of its rows, instead of what was: see `fit`."""
+        return self._with(self.result_.with_row_attributes(frame))
+
+    @property
+    def row_attributes_(self) -> "pd.DataFrame":
+        """What else is known of the rows, by their labels."""
+        return self.result_.row_attributes
+
+    def associations(
+        self,
+        attributes: Sequence[str] | str | None = None,
+        *,
+        level: float = 0.95,
+        n_permutations: int = 4999,
+        n_draws: int = 999,
+        random_state: Any = 0,
+    ) -> "pd.DataFrame":
+        """What each component has to do with what else is known of the rows: see `row_attributes_`.
+
+        Of two groups, the difference of their mean loadings in standard deviations of the loadings; of
+        several, eta squared (the share of the loadings' variance that lies between groups, less what chance
+        gives it), and the two groups farthest apart; of numbers, the correlation. Groups of fewer than three
+        rows are left out, as are attributes that do not tell rows apart (``table.attrs["skipped"]``).
+
+        Parameters
+        ----------
+        attributes : str or several, optional
+            Which; all of them, unless given.
+        level : float
+            Of the intervals, from rows that are drawn anew.
+        n_permutations, n_draws : int
+            How often rows are permuted for the p-values, and drawn for the intervals.
+        random_state : int or numpy.random.Generator
+
+        Returns
+        -------
+        DataFrame
+            One line for each component and attribute: component, name, attribute, measure, value, lower,
+            upper, high and low (the groups with the highest and lowest mean), difference (of these, in
+            standard deviations), rows, p, and p_corrected for the number of lines (Holm).
+            ``table.attrs["note"]`` says what associations do not prove.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import tparafac2 as tp
+        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=60, n_columns=30)
+        >>> about = pd.DataFrame({"truth": data.A[:, 0]})
+        >>> model = tp.TParafac2(rank=3, n_starts=2, random_state=0).fit(data.X, row_attributes=about)
+        >>> float(model.associations()["p_corrected"].min()) < 0.01
+        True
+        """
+        from tparafac2.inference.associations import Request, associations
+
+        request = Request(n_permutations, n_draws, level, random_state)
+        return associations(self.result_, attributes, request)
+
     def normalised(self) -> NormalisedFactors:
         """Factors for eyes: unit loadings and patterns, all size in the strengths."""
         return self.result_.normalised()
@@ -469,9 +581,9 @@ arrays, or "rows", optional
         """Everything as one labelled xarray.Dataset, with the factors of `normalised`."""
         return self.result_.to_dataset()
 
-    def summary(self, words: Words = PYTHON) -> str:
-        """Tell in a few lines what was found and how far to trust it."""
-        return self.result_.summary(words)
+    def summary(self, words: Words = PYTHON, *, by: By = "weight") -> str:
+        """Tell in a few lines what was found and how far to trust it; see `Result.summary`."""
+        return self.result_.summary(words, by=by)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a netCDF file, for `tparafac2.load`."""

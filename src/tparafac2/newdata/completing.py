@@ -178,6 +178,7 @@ def _labelled(slices: list[FloatArray], rows: NewRows, result: Result) -> Any:
         read.columns if result.labels.columns is None else result.labels.columns,
         read.time if result.labels.time is None else result.labels.time,
         read.names,
+        read.attributes,
     )
     return named_array(np.stack(slices), labels)
 

@@ -12,6 +12,7 @@ from tparafac2.plots.figures import save
 from tparafac2.plots.overview_page import overview
 from tparafac2.plots.pattern_dots import snapshots
 from tparafac2.plots.pattern_maps import pattern, pattern_heatmap, truth
+from tparafac2.plots.row_scatter import scatter
 from tparafac2.plots.slice_residuals import residuals
 from tparafac2.plots.strength_lines import strengths
 from tparafac2.plots.trust import agreement, convergence
@@ -28,6 +29,7 @@ __all__ = [
     "pattern_heatmap",
     "residuals",
     "save",
+    "scatter",
     "snapshots",
     "strengths",
     "truth",

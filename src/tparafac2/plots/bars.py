@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.plots.attribute_colours import attribute_colours, draw_key
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import FALL, RISE, name_component, open_frame, say
-from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
+from tparafac2.plots.subject import as_result, count, course_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
 from tparafac2.plots.words import dimension_name, few_of, labels_of
-from tparafac2.result import Intervals
+from tparafac2.result import By, Intervals, of_rows, place_of, require_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,15 @@ class Move(NamedTuple):
     end: int
 
 
-def loadings(model: object, component: int = 1, n: int = 20, *, ax: Axes | None = None) -> Axes:
+def loadings(
+    model: object,
+    component: int | str = 1,
+    n: int = 20,
+    *,
+    by: By = "weight",
+    attribute: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the largest loadings of one component, from the most positive to the most negative.
 
     They are those of the normalised factors: the loadings of a component have length 1. Where there are
@@ -54,10 +63,14 @@ def loadings(model: object, component: int = 1, n: int = 20, *, ax: Axes | None 
     Parameters
     ----------
     model : fitted model or Result
-    component : int
-        Counted from 1.
+    component : int or str
+        Counted from 1, or its name.
     n : int
         How many rows to show.
+    by : "weight" or "distinctive"
+        Which: the largest ones, or those that set the component apart from the others.
+    attribute : str, optional
+        What else is known of the rows, to colour them by, with a key.
     ax : matplotlib Axes, optional
         Where to draw; by default in a new figure, which is the result's ``figure``.
 
@@ -79,7 +92,10 @@ def loadings(model: object, component: int = 1, n: int = 20, *, ax: Axes | None 
     r = place_of(component, result)
     most = count("n", n)
     values = np.nan_to_num(result.normalised().A[:, r])
-    largest = np.argsort(-np.abs(values), kind="stable")[:most]
+    require_by(by)
+    colours = None if attribute is None else attribute_colours(result, attribute)
+    sizes = np.abs(values) if by == "weight" else of_rows(result)[:, r]
+    largest = np.argsort(-sizes, kind="stable")[:most]
     shown = largest[np.argsort(-values[largest], kind="stable")]
     labels = labels_of(result, "rows", len(values))
     with canvas(ax, 10, 2.0 + 0.34 * max(len(shown), 4)) as target:
@@ -87,16 +103,20 @@ def loadings(model: object, component: int = 1, n: int = 20, *, ax: Axes | None 
             _draw_bars(target, range(len(shown)), values[shown], [labels[i] for i in shown])
             if result.intervals is not None and (band := result.intervals.loadings) is not None:
                 _whiskers(target, range(len(shown)), band.lower[shown, r], band.upper[shown, r])
+            if colours:
+                for bar, i in zip(target.patches, shown):
+                    bar.set_facecolor(colours.rows[i])
+                draw_key(target, colours)
         else:
             say(target, "This component has vanished: all loadings are zero.")
         target.set_xlabel("Loading")
-        target.set_ylabel(few_of(dimension_name(result, "rows"), len(shown), len(values)))
+        target.set_ylabel(few_of(dimension_name(result, "rows"), len(shown), len(values), by))
         open_frame(target)
-        name_component(target, r)
+        name_component(target, result, r)
     return target
 
 
-def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = None) -> Axes:
+def movers(model: object, component: int | str = 1, n: int = 8, *, ax: Axes | None = None) -> Axes:
     """Draw the largest rises and falls of columns in one component's pattern, with when they happened.
 
     A column's rise is the largest one from any time to any later one, so that a column that comes and goes is
@@ -107,8 +127,8 @@ def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = N
     Parameters
     ----------
     model : fitted model or Result
-    component : int
-        Counted from 1.
+    component : int or str
+        Counted from 1, or its name.
     n : int
         How many columns at most that rise, and how many that fall.
     ax : matplotlib Axes, optional
@@ -146,7 +166,7 @@ def movers(model: object, component: int = 1, n: int = 8, *, ax: Axes | None = N
                 _draw_doubts(target, rows, *_bands_of(result.intervals, r, rises, falls))
         else:
             say(target, "No column moves.")
-        name_component(target, r)
+        name_component(target, result, r)
     return target
 
 

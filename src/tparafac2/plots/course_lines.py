@@ -11,10 +11,10 @@ from tparafac2.data import listed
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.heat_maps import WEIGHT, largest_columns
 from tparafac2.plots.style import line_look, name_component, open_frame
-from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
+from tparafac2.plots.subject import as_result, count, course_of, require_common_columns
 from tparafac2.plots.time_axis import draw_band, draw_time, hatch_spans, time_axis, time_stretches
 from tparafac2.plots.words import dimension_name, labels_of, picture_text
-from tparafac2.result import Result
+from tparafac2.result import Result, place_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def courses(
         draw_time(target, axis)
         target.set_ylabel(WEIGHT)
         open_frame(target)
-        name_component(target, r)
+        name_component(target, result, r)
         target.legend(
             lines,
             [labels[j] for j in shown],

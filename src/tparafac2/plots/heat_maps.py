@@ -16,7 +16,7 @@ from tparafac2.plots.style import DIVERGING, NOTHING, rows_that_fit
 from tparafac2.plots.subject import Course
 from tparafac2.plots.time_axis import HATCH, Stretches, TimeAxis, runs, time_stretches
 from tparafac2.plots.words import LONGEST, dimension_name, few_of, labels_of
-from tparafac2.result import Result
+from tparafac2.result import By, Result, require_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +34,8 @@ _MATTERS = 0.05
 
 def largest_columns(known: NDArray[np.float64], n: int | None, most: int) -> NDArray[np.intp]:
     """Choose the `n` largest columns of a pattern (K, J), NaN where it is not known; the largest first.
+
+    Also of what else columns have at every time: how distinctive they are.
 
     Size is the length of a column's course in time. By default those that matter are chosen, at least a
     twentieth of the largest, but no more than `most`.
@@ -67,11 +69,14 @@ def by_time(known: NDArray[np.float64], columns: NDArray[np.intp]) -> NDArray[np
     return columns[np.argsort(steps, kind="stable")]
 
 
-def columns_to_show(result: Result, course: Course, n: int | None, most: int) -> NDArray[np.intp]:
+def columns_to_show(
+    result: Result, course: Course, n: int | None, most: int, by: By = "weight"
+) -> NDArray[np.intp]:
     """Choose `n` columns, or those that matter, and their order; slices' own columns cannot be moved."""
+    require_by(by)
     if result.ragged:
         return np.arange(course.weights.shape[1])
-    return by_time(course.known, largest_columns(course.known, n, most))
+    return by_time(course.known, largest_columns(course.ranked(by), n, most))
 
 
 def draw_map(
@@ -141,6 +146,7 @@ def label_columns(
     shown: NDArray[np.intp],
     tops: Sequence[float] = (0.0,),
     longest: int = LONGEST,
+    by: By = "weight",
 ) -> None:
     """Write the names of columns beside their rows if there is room for all, and how many are left out.
 
@@ -157,7 +163,7 @@ def label_columns(
         [top + place + 0.5 for top in tops for place in named],
         [labels[shown[place]] for _ in tops for place in named],
     )
-    ax.set_ylabel(few_of(dimension_name(result, "columns"), len(shown), result.shape[2]))
+    ax.set_ylabel(few_of(dimension_name(result, "columns"), len(shown), result.shape[2], by))
 
 
 def colour_range(weights: NDArray[np.float64], limit: float | None = None) -> tuple[float, Extend]:

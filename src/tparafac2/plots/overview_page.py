@@ -22,7 +22,7 @@ from tparafac2.plots.style import FONT_SIZE, PAGE_WIDTH, name_component, print_s
 from tparafac2.plots.subject import as_result, course_of
 from tparafac2.plots.time_axis import draw_time, time_axis
 from tparafac2.plots.words import literal
-from tparafac2.result import size_text
+from tparafac2.result import By, size_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ _LETTERS = 22
 _STRENGTHS, _PATTERN = 5.0, 6.2
 
 
-def overview(model: object, *, n_columns: int | None = None) -> Figure:
+def overview(model: object, *, n_columns: int | None = None, by: By = "weight") -> Figure:
     """Draw strengths and the patterns of all components on one page; see `strengths` and `pattern`.
 
     All heat maps have one colour scale.
@@ -43,6 +43,9 @@ def overview(model: object, *, n_columns: int | None = None) -> Figure:
     model : fitted model or Result
     n_columns : int, optional
         How many columns of each pattern to show; by default those that matter, but no more than 14.
+    by : "weight" or "distinctive"
+        Which columns are shown: the largest ones, or those that set the component apart from the others (see
+        `Result.distinctive`).
 
     Returns
     -------
@@ -59,8 +62,8 @@ def overview(model: object, *, n_columns: int | None = None) -> Figure:
     """
     result = as_result(model)
     axis = time_axis(result)
-    courses = [course_of(result, r, axis) for r in range(result.rank)]
-    shown = [columns_to_show(result, course, n_columns, _COLUMNS) for course in courses]
+    courses = [course_of(result, r, axis, by) for r in range(result.rank)]
+    shown = [columns_to_show(result, course, n_columns, _COLUMNS, by) for course in courses]
     weights = np.concatenate([course.weights[:, few].ravel() for course, few in zip(courses, shown)])
     reach, extend = colour_range(weights)
     lines = math.ceil(result.rank / _ACROSS)
@@ -78,8 +81,8 @@ def overview(model: object, *, n_columns: int | None = None) -> Figure:
         for r, (panel, course, few) in enumerate(zip(panels, courses, shown)):
             hatched |= draw_map(panel, axis, course, few, reach)
             draw_time(panel, axis, rug=True)
-            label_columns(panel, result, few, longest=_LETTERS)
-            name_component(panel, r)
+            label_columns(panel, result, few, longest=_LETTERS, by=by)
+            name_component(panel, result, r)
         lower.colorbar(
             panels[0].collections[0], ax=list(panels), extend=extend, label=WEIGHT, pad=0.01, aspect=40
         )

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import listed
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.heat_maps import WEIGHT, by_time, label_columns, largest_columns
 from tparafac2.plots.style import name_component, open_frame
-from tparafac2.plots.subject import as_result, count, course_of, place_of, require_common_columns
+from tparafac2.plots.subject import as_result, count, course_of, require_common_columns
 from tparafac2.plots.time_axis import TimeAxis, time_axis
-from tparafac2.plots.words import picture_text
-from tparafac2.result import Result, moment_text, read_moments, timeline
+from tparafac2.result import By, Result, place_of, require_by, slice_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,16 +25,16 @@ _LARGEST, _SMALLEST = 6.5, 3.5
 _ROW_HEIGHT, _LETTER = 0.36, 0.16
 _MOST_COLUMNS = 15
 _USUAL_TIMES = 4
-_SAME = 1e-9
 _APART = 0.14  # of a row, between the bands of different times
 
 
 def snapshots(
     model: object,
-    component: int = 1,
+    component: int | str = 1,
     times: Any = None,
     *,
     n_columns: int | None = None,
+    by: By = "weight",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the pattern of one component at a few times: a dot for every column and time.
@@ -48,13 +46,16 @@ def snapshots(
     Parameters
     ----------
     model : fitted model or Result
-    component : int
-        Counted from 1.
+    component : int or str
+        Counted from 1, or its name.
     times : label, number or date, or a sequence of them, optional
         Times of slices, as the user calls them. By default up to four, from the first to the last at which
         the pattern is determined.
     n_columns : int, optional
         How many columns to show; by default those that matter, but no more than 15.
+    by : "weight" or "distinctive"
+        Which columns are shown: the largest ones, or those that set the component apart from the others (see
+        `Result.distinctive`).
     ax : matplotlib Axes, optional
         Where to draw; by default in a new figure, which is the result's ``figure``.
 
@@ -75,9 +76,10 @@ def snapshots(
     result = as_result(model)
     r = place_of(component, result)
     wanted = None if n_columns is None else count("n_columns", n_columns)
+    require_by(by)
     require_common_columns(result, "snapshots")
     axis = time_axis(result)
-    course = course_of(result, r, axis)
+    course = course_of(result, r, axis, by)
     slices = chosen_slices(result, axis, times, np.asarray(course.determined.any(axis=1)))
     weights, determined = course.weights[slices], course.determined[slices]
     known = np.where(determined, weights, np.nan)
@@ -85,7 +87,7 @@ def snapshots(
         axis.labels[k] if row.any() else f"{axis.labels[k]} (not determined)"
         for k, row in zip(slices, determined)
     ]
-    shown = by_time(known, largest_columns(known, wanted, _MOST_COLUMNS))
+    shown = by_time(known, largest_columns(course.ranked(by)[slices], wanted, _MOST_COLUMNS))
     width = 10.5 + _LETTER * max(map(len, texts))  # the dots, and the legend beside them
     with canvas(ax, width, 2.0 + _ROW_HEIGHT * max(len(shown), 4)) as target:
         lines = [
@@ -101,10 +103,10 @@ def snapshots(
                 target.hlines(rows, *ends, color=lines[place].get_color(), lw=0.8)
         target.axvline(0, color="0.6", lw=0.5, zorder=0)
         target.set_ylim(len(shown), 0)
-        label_columns(target, result, shown)
+        label_columns(target, result, shown, by=by)
         target.set_xlabel(WEIGHT)
         open_frame(target)
-        name_component(target, r)
+        name_component(target, result, r)
         target.legend(lines, texts, title=axis.name, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return target
 
@@ -148,27 +150,5 @@ def chosen_slices(result: Result, axis: TimeAxis, times: Any, usable: NDArray[np
     wanted = [times] if single else list(times)
     if not wanted:
         raise ValueError("times is empty: give at least one time, or leave it out.")
-    return sorted({_place(result, axis, time) for time in wanted})
-
-
-def _place(result: Result, axis: TimeAxis, time: Any) -> int:
-    text = picture_text(time)
-    if text in axis.labels:
-        return axis.labels.index(text)
-    when = timeline(result)
-    try:
-        moment = float(read_moments(time, when.dated)[0][0])
-    except ValueError:
-        raise _unknown(text, axis) from None
-    distances = np.abs(when.values[axis.order] - moment)
-    nearest = int(np.argmin(distances))
-    if not distances[nearest] <= _SAME * max(abs(moment), 1.0):
-        raise _unknown(moment_text(moment, when.dated), axis)
-    return nearest
-
-
-def _unknown(text: str, axis: TimeAxis) -> ValueError:
-    return ValueError(
-        f"there is no slice at the time {text}; there are {listed(axis.labels)}, "
-        f"the last at {axis.labels[-1]}."
-    )
+    places = np.argsort(axis.order)
+    return sorted({int(places[slice_at(result, time)]) for time in wanted})

@@ -20,9 +20,10 @@ from tparafac2.plots.heat_maps import (
     label_columns,
 )
 from tparafac2.plots.style import COLUMN_WIDTH, DIVERGING, name_component, require_axes, rows_that_fit
-from tparafac2.plots.subject import Course, as_result, count, course_of, place_of
+from tparafac2.plots.subject import Course, as_result, count, course_of
 from tparafac2.plots.time_axis import TimeAxis, draw_time, time_axis
-from tparafac2.result import Result
+from tparafac2.plots.words import literal
+from tparafac2.result import By, Result, heading, place_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,9 +36,10 @@ _GAP = 1.8
 
 def pattern(
     model: object,
-    component: int = 1,
+    component: int | str = 1,
     *,
     n_columns: int | None = None,
+    by: By = "weight",
     limit: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -51,11 +53,14 @@ def pattern(
     Parameters
     ----------
     model : fitted model or Result
-    component : int
-        Counted from 1.
+    component : int or str
+        Counted from 1, or its name.
     n_columns : int, optional
         How many columns to show; by default those that matter (a twentieth of the largest, over all times),
         but no more than 25 and no more than can be labelled.
+    by : "weight" or "distinctive"
+        Which columns are shown: the largest ones, or those that set the component apart from the others (see
+        `Result.distinctive`).
     limit : float, optional
         The absolute weight with the deepest colour. By default one weight in a hundred is beyond. Give the
         same limit to heat maps that are to be compared.
@@ -79,18 +84,18 @@ def pattern(
     result = as_result(model)
     r = place_of(component, result)
     axis = time_axis(result)
-    course = course_of(result, r, axis)
+    course = course_of(result, r, axis, by)
     wanted = None if n_columns is None else count("n_columns", n_columns)
     fixed = None if limit is None else _check_limit(limit)
     require_axes(ax)
     most = _MOST_COLUMNS if ax is None else min(_MOST_COLUMNS, rows_that_fit(ax))
-    shown = columns_to_show(result, course, wanted, most)
+    shown = columns_to_show(result, course, wanted, most, by)
     reach, extend = colour_range(course.weights[:, shown], fixed)
     labelled = min(len(shown), 25) if result.ragged else max(len(shown), 5)
     with canvas(ax, 13, 2.0 + _ROW_HEIGHT * labelled) as target:
         hatched = draw_map(target, axis, course, shown, reach)
-        label_columns(target, result, shown)
-        name_component(target, r)
+        label_columns(target, result, shown, by=by)
+        name_component(target, result, r)
         _finish(target, axis, hatched)
         if ax is None:
             add_colour_bar(target, extend)
@@ -98,7 +103,12 @@ def pattern(
 
 
 def truth(
-    model: object, true: Any, component: int = 1, *, n_columns: int | None = None, ax: Axes | None = None
+    model: object,
+    true: Any,
+    component: int | str = 1,
+    *,
+    n_columns: int | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the pattern of one component below the true one that it matches best.
 
@@ -153,7 +163,11 @@ def truth(
             draw_map(target, axis, course, shown, reach, top) for course, top in zip((upper, lower), tops)
         ]
         target.set_title(f"True component {t + 1}", loc="left", fontweight="bold")
-        _name_lower(target, tops[1], f"Component {r + 1} (cosine {match.per_mode['B'][t]:.2f})")
+        _name_lower(
+            target,
+            tops[1],
+            f"{literal(heading(result.component_names, r))} (cosine {match.per_mode['B'][t]:.2f})",
+        )
         label_columns(target, result, shown, tops)
         _finish(target, axis, any(hatched))
         if ax is None:

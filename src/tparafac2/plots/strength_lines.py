@@ -11,6 +11,8 @@ from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import line_look, open_frame
 from tparafac2.plots.subject import as_result, unobserved_times
 from tparafac2.plots.time_axis import TimeAxis, draw_band, draw_time, hatch_spans, time_axis, time_stretches
+from tparafac2.plots.words import literal
+from tparafac2.result import heading
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -51,7 +53,8 @@ def strengths(model: object, *, ax: Axes | None = None) -> Axes:
     unseen = unobserved_times(result)[axis.order]
     values = result.normalised().C[axis.order]
     with canvas(ax, 12, 6) as target:
-        lines = [_line(target, axis, values[:, r], unseen, r) for r in range(result.rank)]
+        names = [literal(heading(result.component_names, r)) for r in range(result.rank)]
+        lines = [_line(target, axis, values[:, r], unseen, r, names[r]) for r in range(result.rank)]
         if result.intervals is not None:
             for r in range(result.rank):
                 draw_band(target, axis, result.intervals.strengths, (slice(None), r), line_look(r)["color"])
@@ -65,20 +68,22 @@ def strengths(model: object, *, ax: Axes | None = None) -> Axes:
             target.set_xlabel(f"{axis.name}\nhatched: nothing was observed")
         target.set_ylabel("Strength")
         open_frame(target)
-        numbers = [str(r + 1) for r in range(result.rank)]
+        numbers = [name.removeprefix("Component ") for name in names]
         target.legend(
             lines, numbers, title="Component", loc="upper left", bbox_to_anchor=(1, 1), frameon=False
         )
     return target
 
 
-def _line(ax: Axes, axis: TimeAxis, values: NDArray[np.float64], unseen: NDArray[np.bool_], r: int) -> Artist:
+def _line(
+    ax: Axes, axis: TimeAxis, values: NDArray[np.float64], unseen: NDArray[np.bool_], r: int, name: str
+) -> Artist:
     look = line_look(r)
     few = len(values) <= _MOST_MARKERS
     (line,) = ax.plot(
         axis.positions,
         values,
-        label=f"Component {r + 1}",
+        label=name,
         lw=1.2,
         ms=3 if few else 0,
         markevery=np.flatnonzero(~unseen).tolist(),

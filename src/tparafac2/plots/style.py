@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from tparafac2.plots.words import literal
+from tparafac2.result import Result, heading
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -146,9 +149,9 @@ def open_frame(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def name_component(ax: Axes, r: int) -> None:
+def name_component(ax: Axes, result: Result, r: int) -> None:
     """Write above a picture which component it is of."""
-    ax.set_title(f"Component {r + 1}", loc="left", fontweight="bold")
+    ax.set_title(literal(heading(result.component_names, r)), loc="left", fontweight="bold")
 
 
 def say(ax: Axes, sentence: str) -> None:

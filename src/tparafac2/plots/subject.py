@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import padded
 from tparafac2.plots.time_axis import TimeAxis
-from tparafac2.result import Result
+from tparafac2.result import By, Result, of_columns
 
 
 class Course(NamedTuple):
@@ -22,10 +22,17 @@ class Course(NamedTuple):
         Every pattern has length 1; slices are in the order of time. NaN where a slice has no such column.
     determined : ndarray of bool (K, J)
         Whether the data say anything about this weight.
+    distinctive : ndarray (K, J), optional
+        How far each column sets this component apart from the others.
     """
 
     weights: NDArray[np.float64]
     determined: NDArray[np.bool_]
+    distinctive: NDArray[np.float64] | None = None
+
+    def ranked(self, by: By) -> NDArray[np.float64]:
+        """What columns are chosen by, at every time; NaN or zero where they are not determined."""
+        return self.known if by == "weight" or self.distinctive is None else self.distinctive
 
     @property
     def known(self) -> NDArray[np.float64]:
@@ -47,22 +54,6 @@ def as_result(model: object) -> Result:
     )
 
 
-def place_of(component: Any, result: Result) -> int:
-    """Turn the number of a component, counted from 1, into its place in the arrays."""
-    R = result.rank
-    try:
-        number = operator.index(component)
-    except TypeError:
-        number = 0
-    if isinstance(component, bool) or not 1 <= number <= R:
-        allowed, how_many = ("1", "there is one") if R == 1 else (f"from 1 to {R}", f"there are {R}")
-        raise ValueError(
-            f"component must be {allowed}, as components are counted from 1 and {how_many}; "
-            f"got {component!r}."
-        )
-    return number - 1
-
-
 def count(name: str, value: Any) -> int:
     """Refuse what is not a number of things to show."""
     try:
@@ -74,7 +65,7 @@ def count(name: str, value: Any) -> int:
     return number
 
 
-def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
+def course_of(result: Result, r: int, axis: TimeAxis, by: By = "weight") -> Course:
     """Follow the pattern of component r (from 0) in time."""
     J = result.shape[2]
     weights = padded([piece[:, r] for piece in result.normalised().B], J)
@@ -84,7 +75,8 @@ def course_of(result: Result, r: int, axis: TimeAxis) -> Course:
     # A pattern that never changes is known from the times at which it was observed.
     if result.coverage is not None and not (weights == weights[0]).all():
         determined &= result.coverage > 0
-    return Course(weights[axis.order], determined[axis.order])
+    scores = None if by == "weight" else of_columns(result)[axis.order, :, r]
+    return Course(weights[axis.order], determined[axis.order], scores)
 
 
 def unobserved_times(result: Result) -> NDArray[np.bool_]:

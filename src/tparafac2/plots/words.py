@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from tparafac2.data import Mode, label_text, shortened
-from tparafac2.result import Result
+from tparafac2.result import By, Result
 
 LONGEST = 26
 """Letters of a label that are shown; longer ones lose their middle."""
@@ -64,9 +64,10 @@ def dimension_name(result: Result, mode: Mode) -> str:
     return _DIMENSIONS[mode] if name == mode else picture_text(name)
 
 
-def few_of(name: str, shown: int, there: int) -> str:
+def few_of(name: str, shown: int, there: int, by: By = "weight") -> str:
     """Name what is shown, and say how many are left out."""
-    return f"{name} (the {shown:,} largest of {there:,})" if shown < there else name
+    which = "largest" if by == "weight" else "most distinctive"
+    return f"{name} (the {shown:,} {which} of {there:,})" if shown < there else name
 
 
 def _longest(texts: list[str]) -> int:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2 import __version__
+from tparafac2.data import label_text
 from tparafac2.report.choice import choice_account
-from tparafac2.report.display import Display, account, component_accounts, look
+from tparafac2.report.display import LONGEST_LABEL, Display, account, component_accounts, look
 from tparafac2.report.opening import opening
-from tparafac2.result import Result, size_text
+from tparafac2.result import Mark, Result, portraits, size_text
 from tparafac2.words import PYTHON, Words
 
 STEPS = 800
@@ -76,11 +77,15 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "subtitle": f"{result.model}: {size_text(result)}",
         "facts": [fact._asdict() for fact in account(result, words)],
         "about": [[str(name), _plain_text(value)] for name, value in about.items()],
-        "components": [one._asdict() for one in component_accounts(result, view)],
+        "components": _components(result, view),
         "names": dict(result.labels.names),
         "times": {"labels": view.times, "moments": view.moments.tolist(), "period": result.period},
         "opening": _opening(result, view, columns),
-        "rows": {"labels": [view.rows[i] for i in rows], "of": len(view.rows)},
+        "rows": {
+            "labels": [view.rows[i] for i in rows],
+            "of": len(view.rows),
+            "attributes": {name: _values(given[rows]) for name, given in result.labels.attributes.items()},
+        },
         "columns": {"labels": [view.columns[j] for j in columns], "of": len(view.columns)},
         "strengths": [_numbers(course) for course in view.C.T],
         "known": view.known.T.tolist(),
@@ -95,6 +100,29 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "steps": STEPS,
         "version": __version__,
     }
+
+
+def _components(result: Result, view: Display) -> list[dict[str, Any]]:
+    """What is said of each component: its account, its name, if it has one, and what sets it apart."""
+    accounts = component_accounts(result, view)
+    return [
+        one._asdict()
+        | {
+            "name": portrait.name,
+            "rows": _marks(portrait.rows),
+            "stations": [{"time": at.time, "columns": _marks(at.columns)} for at in portrait.stations],
+            "strong": portrait.strong,
+            "sure": list(portrait.sure),
+        }
+        for one, portrait in zip(accounts, portraits(result))
+    ]
+
+
+def _marks(marks: Sequence[Mark]) -> list[dict[str, Any]]:
+    return [
+        {"label": one.label, "weight": _number(one.weight), "distinctiveness": _number(one.distinctiveness)}
+        for one in marks
+    ]
 
 
 def _opening(result: Result, view: Display, columns: NDArray[np.intp]) -> dict[str, int] | None:
@@ -252,6 +280,13 @@ def _plain_text(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return ", ".join(_plain_text(one) for one in value)
     return str(value)
+
+
+def _values(attribute: NDArray[Any]) -> list[Any]:
+    """Numbers, or texts, of rows; null where they are missing."""
+    if attribute.dtype.kind == "f":
+        return _numbers(attribute)
+    return [None if one is None else label_text(one, LONGEST_LABEL) for one in attribute]
 
 
 def _number(value: float) -> float | None:

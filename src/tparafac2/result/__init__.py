@@ -1,13 +1,16 @@
 """What a fit gives back, and how it is looked at, kept and read again."""
 
+from tparafac2.result.distinctive import By, distinctiveness, leaders, of_columns, of_rows, require_by
 from tparafac2.result.evaluation import Evaluation, relative_error, take_again
 from tparafac2.result.files import CONTENT, load_result
 from tparafac2.result.findings import ALIKE, SAME_OBJECTIVE, count_same_objective, faults, static, vanished
 from tparafac2.result.intervals import UNSTABLE, Band, Intervals
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
-from tparafac2.result.moments import Timeline, moment_text, read_moments, timeline
+from tparafac2.result.moments import Timeline, moment_text, read_moments, slice_at, timeline
+from tparafac2.result.naming import called, heading, place_of, read_names
 from tparafac2.result.observation import Clock, strengths, weak
 from tparafac2.result.parameters import GIVEN_FACTORS
+from tparafac2.result.portraits import Mark, portraits
 from tparafac2.result.record import NormalisedFactors, Result
 from tparafac2.result.summary import size_text
 from tparafac2.result.terms import LostTerm, Method, Terms

@@ -30,6 +30,7 @@ _VARIABLES = (
     *("rises", "falls"),
     *(f"{name}_{end}" for name in BANDS for end in ("lower", "upper")),
 )
+_FIXED = ("time_value", "row_weight", "component", "component_name", "trace_row", "start")
 _ROUNDING_STEPS = 4
 _UNITS = {
     "loadings": {"units": "every component has length 1"},
@@ -83,7 +84,11 @@ def to_dataset(result: Result) -> xr.Dataset:
         coordinates["time_value"] = (time, result.times)
     if result.row_weights is not None:
         coordinates["row_weight"] = (rows, result.row_weights)
+    for name, values in _attributes_of_rows(result, {*variables, *coordinates, *_FIXED}).items():
+        coordinates[name] = (rows, values)
     coordinates["component"] = np.arange(1, result.rank + 1)
+    if result.component_names:
+        coordinates["component_name"] = ("component", np.array(result.component_names))
     return xr.Dataset(variables, coordinates, _attributes(result))
 
 
@@ -102,8 +107,19 @@ def _bands(result: Result, names: dict[str, str]) -> dict[str, Any]:
 
 def dimensions(result: Result) -> dict[Mode, str]:
     """Name the dimensions of the data set."""
-    fixed = {"time_value", "row_weight", "component", "trace_row", "start"}
-    return free_names(result.labels, {*_VARIABLES, *fixed, *_table_variables(result)})
+    return free_names(result.labels, {*_VARIABLES, *_FIXED, *_table_variables(result)})
+
+
+def _attributes_of_rows(result: Result, taken: Collection[str]) -> dict[str, NDArray[Any]]:
+    """What else is known of the rows, with "_" appended to names that are taken; "" is a missing text."""
+    found: dict[str, NDArray[Any]] = {}
+    for given, values in result.labels.attributes.items():
+        name = given
+        while name in taken or name in found:
+            name += "_"
+        texts = values.dtype.kind == "O"
+        found[name] = np.array(["" if one is None else one for one in values]) if texts else values
+    return found
 
 
 def free_names(labels: Labels, taken: Collection[str]) -> dict[Mode, str]:

@@ -52,6 +52,7 @@ _LATER_FIELDS = (
     "weighting",
     "choice",
     "appended",
+    "component_names",
 )
 _LATER_ARRAYS = {
     "times": ("time",),
@@ -233,6 +234,8 @@ def to_layout(result: Result) -> xr.Dataset:
     for mode in MODES:
         if (labels := getattr(result.labels, mode)) is not None:
             variables[f"{mode}_labels"] = (mode, *encode_array(labels))
+    for place, (name, values) in enumerate(result.labels.attributes.items()):
+        variables[f"row_attribute_{place}"] = ("rows", *_encode_attribute(name, values))
     for name, dimensions in _LATER_ARRAYS.items():
         if (array := getattr(result, name)) is not None:
             variables[name] = (dimensions, *encode_array(array))
@@ -303,7 +306,7 @@ def from_layout(dataset: xr.Dataset) -> tuple[Result, dict[str, str]]:
         A=dataset["A"].values,
         B=B,
         C=dataset["C"].values,
-        labels=Labels(**labels, names=facts["names"]),
+        labels=Labels(**labels, names=facts["names"], attributes=_decode_attributes(dataset)),
         parameters=given,
         trace={name: decode_array(dataset[f"trace_{name}"]) for name in facts["trace"]},
         starts={name: decode_array(dataset[f"start_{name}"]) for name in facts["starts"]},
@@ -369,6 +372,23 @@ def decode_array(variable: xr.DataArray) -> NDArray[Any]:
     if dtype.kind not in "bmM":
         raise ValueError(f"labels of type {stored} are not known")
     return values.astype(dtype)
+
+
+def _encode_attribute(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], dict[str, str]]:
+    """What is known of the rows, under its name; texts as JSON, which knows what is missing."""
+    kept = values if values.dtype.kind == "f" else np.array([json.dumps(one) for one in values], dtype=str)
+    return kept, {"attribute": json.dumps(name)}
+
+
+def _decode_attributes(dataset: xr.Dataset) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {}
+    while (name := f"row_attribute_{len(found)}") in dataset.variables:
+        variable = dataset[name]
+        values = np.asarray(variable.values)
+        if values.dtype.kind != "f":
+            values = np.array([json.loads(str(text)) for text in values] + [None], dtype=object)[:-1]
+        found[str(json.loads(variable.attrs["attribute"]))] = values
+    return found
 
 
 def _is_storable(text: str) -> bool:

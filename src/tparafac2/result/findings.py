@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -67,7 +68,9 @@ def find(result: Result) -> tuple[Finding, ...]:
     seen = _Seen(result)
     parts = (_explained, _ending, _starts, _components, _observed, _weighted, _time, _appended)
     found = [finding for part in parts for finding in part(seen)]
-    return (*found, *judged(result, found))
+    every = (*found, *judged(result, found))
+    names = result.component_names
+    return tuple(replace(one, names=names) for one in every) if names else every
 
 
 def vanished(result: Result) -> NDArray[np.bool_]:

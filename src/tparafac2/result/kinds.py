@@ -99,6 +99,8 @@ class Finding:
         Labels of the times that it is about.
     numbers : mapping of str to numbers
         How much, how many; tuples have one number for each time.
+    names : tuple of str
+        What the user calls the components of the fit, "" where they have no name; empty if none has one.
 
     Examples
     --------
@@ -111,6 +113,12 @@ class Finding:
     component: int | None = None
     times: tuple[Any, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the user calls the component that it is about; empty if it has no name."""
+        return self.names[self.component - 1] if self.names and self.component is not None else ""
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything in types that JSON has: dates as text, and None for numbers that are not finite."""
@@ -118,6 +126,7 @@ class Finding:
             "kind": self.kind.value,
             "severity": self.severity.value,
             "component": self.component,
+            **({"name": self.name} if self.name else {}),
             "times": [_plain(label) for label in self.times],
             "numbers": {name: _plain(number) for name, number in self.numbers.items()},
         }

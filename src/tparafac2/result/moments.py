@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import label_text
+from tparafac2.data import label_text, listed
 from tparafac2.result.record import Result
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _SAME_DAYS = 1e-6
+_SAME_TIME = 1e-9
 _YEAR_OR_MONTH = re.compile(r"\d{4}(-\d\d)?")
 
 
@@ -134,6 +135,54 @@ def moment_text(value: float, dated: bool) -> str:
     if not dated or not abs(value) < 1e8:  # days that no date can be made of
         return label_text(value)
     return label_text(np.datetime64(round(value * _MICROSECONDS_PER_DAY), "us"))
+
+
+def time_texts(result: Result) -> list[str]:
+    """Write the times of all slices, in their order, as the user calls them.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
+    >>> time_texts(result)
+    ['0', '1']
+    """
+    if result.labels.time is not None:
+        return [label_text(label) for label in result.labels.time]
+    when = timeline(result)
+    return [moment_text(float(value), when.dated) for value in when.values]
+
+
+def slice_at(result: Result, time: Any) -> int:
+    """Find the slice of a time, by its label, or as a number or date; refused if there is none.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7,
+    ...                 times=np.array([2020.0, 2021.0]))
+    >>> slice_at(result, 2021)
+    1
+    """
+    text, texts, when = label_text(time), time_texts(result), timeline(result)
+    if text in texts:
+        return texts.index(text)
+    try:
+        moment = float(read_moments(time, when.dated)[0][0])
+    except (ValueError, IndexError):
+        raise _no_slice(text, texts, when) from None
+    distances = np.abs(when.values - moment)
+    nearest = int(np.argmin(distances))
+    if not distances[nearest] <= _SAME_TIME * max(abs(moment), 1.0):
+        raise _no_slice(moment_text(moment, when.dated), texts, when)
+    return nearest
+
+
+def _no_slice(text: str, texts: list[str], when: Timeline) -> ValueError:
+    ordered = [texts[k] for k in np.argsort(when.values, kind="stable")]
+    return ValueError(
+        f"there is no slice at the time {text}; there are {listed(ordered)}, the last at {ordered[-1]}."
+    )
 
 
 def phases(values: NDArray[np.float64], period: float | None) -> NDArray[np.float64]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from tparafac2.data import Labels, printable
 from tparafac2.penalties import asks_for, softens
 from tparafac2.result import observation
 from tparafac2.result.intervals import Intervals
+from tparafac2.result.naming import read_names
 from tparafac2.result.terms import Method, Terms
 from tparafac2.result.trust import Trust
 from tparafac2.words import PYTHON, Words
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from tparafac2.result.distinctive import By
     from tparafac2.result.evaluation import Evaluation
     from tparafac2.result.kinds import Finding
 
@@ -133,6 +135,8 @@ class Result:
     appended : mapping, optional
         Of slices that were appended after the fit, which are the last ones: `squares` and `errors`, the sum
         of squares of each and what the model leaves of it. None: there are none.
+    component_names : tuple of R str
+        What the user calls the components, "" where they have no name; empty if none has one.
 
     Examples
     --------
@@ -176,6 +180,7 @@ class Result:
     choice: Mapping[str, Any] | None = None
     intervals: Intervals | None = None
     appended: Mapping[str, Any] | None = None
+    component_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         ragged = isinstance(self.B, list | tuple)
@@ -209,6 +214,27 @@ class Result:
             lengths = {len(self.appended[name]) for name in ("squares", "errors")}
             if len(lengths) > 1 or not 0 < max(lengths) < len(self.C):
                 raise ValueError(f"appended must be of fewer than {len(self.C)} slices; got {lengths}.")
+        names = [name or None for name in self.component_names]
+        object.__setattr__(self, "component_names", read_names(names or None, self.rank))
+
+    def rename(self, names: Mapping[int, str | None] | Sequence[str | None] | None) -> Result:
+        """Give the same result with names of its components, which all that is shown of it then has.
+
+        Parameters
+        ----------
+        names : mapping of numbers (from 1) to names, or sequence of R names, or None
+            Those of a mapping are added to the names that there are; None takes all away.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> result = Result(model="CP", A=np.ones((4, 2)), B=np.ones((2, 3, 2)), C=np.ones((2, 2)),
+        ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True,
+        ...                 n_iter=7)
+        >>> result.rename({2: "Africa"}).component_names
+        ('', 'Africa')
+        """
+        return replace(self, component_names=read_names(names, self.rank, self.component_names))
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -408,6 +434,79 @@ class Result:
 
         return patterns_at(self, t)
 
+    @property
+    def row_attributes(self) -> pd.DataFrame:
+        """What else is known of the rows (region, treatment, age), by their labels; empty if nothing is."""
+        import pandas as pd
+
+        rows = pd.Index(self.labels.coordinate("rows", len(self.A)), name=self.labels.names["rows"])
+        return pd.DataFrame(dict(self.labels.attributes), index=rows)
+
+    def with_row_attributes(self, frame: Any) -> Result:
+        """Give the same result with what else is known of its rows, instead of what was.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The labels of the rows are in the column that is called as they are, in its index, or in its first
+            column. Rows without a line have missing attributes.
+        """
+        return replace(self, labels=self.labels.with_attributes(frame, len(self.A)))
+
+    def distinctive(
+        self,
+        component: Any = None,
+        time: Any = None,
+        n: int = 10,
+        *,
+        of: Literal["columns", "rows"] = "columns",
+    ) -> pd.DataFrame:
+        """Give the columns that set a component apart from the others at a time, or its rows.
+
+        Distinctive is what weighs much in this component and little in the others: its weight in the
+        normalised pattern, times the share of its squared weights that this component has. Negative weights
+        are not distinctive, nor is what the data do not determine.
+
+        Parameters
+        ----------
+        component : int or str, optional
+            Its number, from 1, or its name; all of them, unless given.
+        time : label, number or date, optional
+            Of a slice; all of them, unless given.
+        n : int
+            How many at most, of each component and time.
+        of : "columns" or "rows"
+
+        Returns
+        -------
+        DataFrame
+            One line for each: component, time, rank (from 1), column, weight and distinctiveness (0 to 1);
+            of rows component, rank, row, loading and distinctiveness. Columns, rows and times are called as
+            the user calls them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> B = np.array([[[3.0, 0.0], [4.0, 5.0]]])
+        >>> result = Result(model="CP", A=np.ones((4, 2)), B=B, C=np.ones((1, 2)), objective=0.5,
+        ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
+        >>> result.distinctive(1, n=1)[["columns", "weight", "distinctiveness"]].values.tolist()
+        [[0.0, 0.6, 0.6]]
+        """
+        from tparafac2.result.distinctive import table
+
+        return table(self, component, time, n, of=of)
+
+    def describe(self) -> str:
+        """Tell of each component what it is, what it was and became, when it was strong, and how sure.
+
+        That is its most distinctive rows; its most distinctive columns at the first, the middle and the last
+        time at which the data determine them; its strengths; and what is known of how far to trust it.
+        """
+        from tparafac2.result.portraits import describe
+
+        return describe(self)
+
     def reconstruct(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Compute the data that the components describe, (K, I, J) or a list of (I, J_k)."""
         return metrics.reconstruct(self.A, self.B, self.C)
@@ -496,17 +595,19 @@ class Result:
 
         save_result(self, path)
 
-    def summary(self, words: Words = PYTHON) -> str:
+    def summary(self, words: Words = PYTHON, *, by: By = "weight") -> str:
         """Describe the fit and every component in a few lines for the terminal.
 
         Parameters
         ----------
         words : Words
             What arguments are called; the command line has words of its own.
+        by : "weight" or "distinctive"
+            Which columns are named: those with the largest weights, or those that set a component apart.
         """
         from tparafac2.result.summary import summary
 
-        return summary(self, words)
+        return summary(self, words, by=by)
 
     def _repr_html_(self) -> str:
         from tparafac2.result.summary import to_html

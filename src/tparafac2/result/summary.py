@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import label_text, printable
+from tparafac2.result.distinctive import By, of_columns, require_by
 from tparafac2.result.kinds import ENDINGS, Kind
+from tparafac2.result.naming import called
 from tparafac2.result.record import Result
 from tparafac2.result.wording import notes, sentence, trusted
 from tparafac2.words import PYTHON, Words
@@ -61,7 +63,7 @@ class ComponentFacts(NamedTuple):
     trust: str = ""
 
 
-def summary(result: Result, words: Words = PYTHON) -> str:
+def summary(result: Result, words: Words = PYTHON, *, by: By = "weight") -> str:
     """Describe a result for the terminal.
 
     Examples
@@ -77,10 +79,11 @@ def summary(result: Result, words: Words = PYTHON) -> str:
     lines = [f"{printable(result.model)}: {size_text(result)}"]
     lines += [f"  {name:<{width}}  {text}" for name, text in facts]
     first, last = end_labels(result)
-    for one in component_facts(result):
+    for one in component_facts(result, by):
         size = f"{one.share:.0%} of strength, {one.first:.4g} -> {one.last:.4g}"
+        which = called(result.component_names, one.component - 1)
         lines += [
-            f"  component {one.component}: {', '.join(filter(None, (size, one.trust)))}",
+            f"  component {which}: {', '.join(filter(None, (size, one.trust)))}",
             f"    {first}: {one.first_columns}",
             f"    {last}: {one.last_columns}",
         ]
@@ -151,7 +154,7 @@ def _said(result: Result, kinds: tuple[Kind, ...], words: Words) -> list[str]:
     return [sentence(one, words) for one in result.findings if one.kind in kinds]
 
 
-def component_facts(result: Result) -> list[ComponentFacts]:
+def component_facts(result: Result, by: By = "weight") -> list[ComponentFacts]:
     """Say how strong every component is and which columns make it, at the first and the last time.
 
     Examples
@@ -163,17 +166,19 @@ def component_facts(result: Result) -> list[ComponentFacts]:
     >>> component_facts(result)[0].first_columns
     'column 1 0.80, column 0 0.60'
     """
+    require_by(by)
     normalised = result.normalised()
     labels = result.labels.columns
     first, last = (_seen(result, k, normalised.B[k]) for k in (0, -1))
+    sizes = (np.abs(first), np.abs(last)) if by == "weight" else of_columns(result)[[0, -1]]
     return [
         ComponentFacts(
             component=r + 1,
             share=float(result.shares[r]),
             first=float(normalised.C[0, r]),
             last=float(normalised.C[-1, r]),
-            first_columns=_largest_columns(first[:, r], labels),
-            last_columns=_largest_columns(last[:, r], labels),
+            first_columns=_largest_columns(first[:, r], sizes[0][:, r], labels),
+            last_columns=_largest_columns(last[:, r], sizes[1][:, r], labels),
             trust=trusted(result.trust, r),
         )
         for r in range(result.rank)
@@ -208,8 +213,9 @@ def end_labels(result: Result) -> tuple[str, str]:
     return f"{unit}{label_text(result.labels.time[0])}", f"{unit}{label_text(result.labels.time[-1])}"
 
 
-def _largest_columns(pattern: NDArray[np.float64], labels: NDArray[Any] | None) -> str:
-    sizes = np.abs(pattern)
+def _largest_columns(
+    pattern: NDArray[np.float64], sizes: NDArray[np.float64], labels: NDArray[Any] | None
+) -> str:
     largest = [j for j in np.argsort(-sizes, kind="stable")[:_SHOWN_COLUMNS] if sizes[j] > 0]
     names = [f"column {j}" if labels is None else label_text(labels[j]) for j in largest]
     return ", ".join(f"{name} {pattern[j]:.2f}" for name, j in zip(names, largest)) or "none"
@@ -235,11 +241,18 @@ def to_html(result: Result) -> str:
     True
     """
     first, last = end_labels(result)
+    names = result.component_names
     head = ["component", "share"]
     head += [f"{what}, {when}" for what in ("strength", "columns") for when in (first, last)]
     head += ["trust"] * (result.trust is not None)
     components = [
-        (one.component, f"{one.share:.0%}", f"{one.first:.4g}", f"{one.last:.4g}", *one[4:])[: len(head)]
+        (
+            called(names, one.component - 1),
+            f"{one.share:.0%}",
+            f"{one.first:.4g}",
+            f"{one.last:.4g}",
+            *one[4:],
+        )[: len(head)]
         for one in component_facts(result)
     ]
     facts = "".join(

@@ -11,6 +11,7 @@ import numpy as np
 from tparafac2.data import label_text
 from tparafac2.result.findings import ALIKE
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
+from tparafac2.result.naming import called
 from tparafac2.result.trust import Trust
 from tparafac2.words import PYTHON, Advice, Words, tell
 
@@ -145,8 +146,15 @@ def sentence(finding: Finding, words: Words = PYTHON) -> str:
     """
     more = _DETAILS.get(finding.kind)
     details = more(finding) if more else {}
-    basic = {"component": finding.component, "count": len(finding.times)}
-    return tell(_SENTENCES[finding.kind], {**_ADVICE, **basic, **finding.numbers, **details}, words)
+    basic = {"count": len(finding.times)}
+    told = {**_ADVICE, **basic, **finding.numbers, **_components(finding), **details}
+    return tell(_SENTENCES[finding.kind], told, words)
+
+
+def _components(finding: Finding) -> dict[str, str]:
+    """The components that it is about, by number and name."""
+    numbers = {"component": finding.component, "other": finding.numbers.get("other")}
+    return {role: called(finding.names, n - 1) for role, n in numbers.items() if n is not None}
 
 
 def notes(findings: Iterable[Finding], words: Words = PYTHON) -> tuple[str, ...]:
@@ -281,7 +289,10 @@ def _appended(finding: Finding) -> dict[str, Any]:
 
 
 def _pairs(finding: Finding) -> dict[str, Any]:
-    further = [f"{r} and {s} ({cosine:.4f})" for r, s, cosine in finding.numbers["pairs"][1:]]
+    further = [
+        f"{called(finding.names, r - 1)} and {called(finding.names, s - 1)} ({cosine:.4f})"
+        for r, s, cosine in finding.numbers["pairs"][1:]
+    ]
     shown = ", ".join(further[:_SHOWN_PAIRS]) + ", ..." * (len(further) > _SHOWN_PAIRS)
     done = {"what_helps": "Read them together"} if finding.numbers["parts"] else {}
     return {"others": f", as are those of {shown}" if further else "", **done}
