@@ -117,3 +117,16 @@ def test_components_are_named_on_the_page(show, name):
     page.press("Enter")
     assert page.text("#cards .link") == "Component 1"
     assert page.complaints() == []
+
+
+def test_cards_say_what_a_component_is_was_and_became_when_it_was_strong_and_how_sure(show):
+    page = show(jumping(C=np.array([[50.0, 1.0]] * 5 + [[50.0, 4.0]])))
+    card = dict(zip(page.texts("#cards > li:nth-child(2) dt"), page.texts("#cards > li:nth-child(2) dd")))
+    assert card["author"] == "Bo"
+    assert card["1990"].startswith("word 07")
+    assert card["2000"].startswith("word 08, word 07")
+    assert card["strength"].startswith("Strongest at 2000")
+    assert "1 of 2 starts" in card["trust"]
+    first = dict(zip(page.texts("#cards > li:first-child dt"), page.texts("#cards > li:first-child dd")))
+    assert first["always"] == "word 40"
+    assert page.run("document.querySelectorAll('#cards .spark').length") == 2

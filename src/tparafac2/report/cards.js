@@ -21,8 +21,36 @@ class Cards {
       make("h4", {}, ...(this.editing === r ? [this.field(r)] : this.title(r)),
         make("span", { class: "share" }, `${Math.round(100 * one.share)} % of strength`),
         ...(one.state ? [badge("warning", one.state)] : []),
-        ...(one.verdict ? [badge(TONES[one.verdict], one.verdict)] : [])),
-      make("p", { class: "text", dir: "auto" }, one.text));
+        ...(one.verdict ? [badge(TONES[one.verdict], one.verdict)] : []),
+        this.spark(r)),
+      make("dl", {}, ...this.story(one).flatMap(([name, text]) =>
+        [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)])));
+  }
+
+  // What it is, what it was and became, when it was strong, and how sure that is.
+  story(one) {
+    const { names } = this.explorer.fit.page;
+    const listed = (marks) => marks.map((mark) => cut(mark.label, 28)).join(", ") || "nothing of its own";
+    const begun = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+    return [
+      ...(one.state === "vanished" ? [] : [[names.rows, listed(one.rows)]]),
+      ...one.stations.map((at) => [at.time ? cut(at.time, 16) : "always", listed(at.columns)]),
+      ["strength", begun(one.strong)],
+      ...(one.sure.length ? [["trust", begun(one.sure.join("; "))]] : []),
+    ];
+  }
+
+  // The course of its strengths, without numbers: those are in the chart.
+  spark(r) {
+    const { fit } = this.explorer;
+    const { moments } = fit.page.times;
+    const [first, last] = [Math.min(...moments), Math.max(...moments)];
+    const x = (k) => (last > first ? (100 * (moments[k] - first)) / (last - first) : 50).toFixed(1);
+    const points = fit.times.map((_, k) => [x(k), fit.scaled("own", r, k)]).filter((one) => Number.isFinite(one[1]));
+    const low = Math.min(0, ...points.map((one) => one[1]));
+    const line = points.map(([at, value]) => `${at},${(22 - (20 * (value - low)) / (1 - low)).toFixed(1)}`).join(" ");
+    return draw("svg", { class: "spark", viewBox: "0 0 100 24", preserveAspectRatio: "none", "aria-hidden": true },
+      draw("polyline", { points: line, "vector-effect": "non-scaling-stroke" }));
   }
 
   title(r) {

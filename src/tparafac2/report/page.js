@@ -6,7 +6,10 @@ function showOverview(page) {
   write("title", page.title);
   write("subtitle", page.subtitle);
   const fact = ({ tone, figure, text }) => [make("dt", { "data-tone": tone }, figure), make("dd", {}, text)];
-  byId("facts").append(...page.facts.flatMap(fact));
+  // The first fact is about all of it.
+  const [first, ...others] = page.facts;
+  byId("verdict").append(make("b", { "data-tone": first.tone }, first.figure), ` ${first.text}`);
+  byId("facts").append(...others.map((one) => make("div", {}, ...fact(one))));
   const done = ([name, text]) => [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)];
   byId("about").append(...page.about.flatMap(done));
   write("colophon", `Written by tparafac2 ${page.version}. Loadings and patterns have length 1, all size is in `

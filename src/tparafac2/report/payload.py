@@ -77,7 +77,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "subtitle": f"{result.model}: {size_text(result)}",
         "facts": [fact._asdict() for fact in account(result, words)],
         "about": [[str(name), _plain_text(value)] for name, value in about.items()],
-        "components": _components(result, view),
+        "components": _components(result),
         "names": dict(result.labels.names),
         "times": {"labels": view.times, "moments": view.moments.tolist(), "period": result.period},
         "opening": _opening(result, view, columns),
@@ -102,9 +102,9 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
     }
 
 
-def _components(result: Result, view: Display) -> list[dict[str, Any]]:
+def _components(result: Result) -> list[dict[str, Any]]:
     """What is said of each component: its account, its name, if it has one, and what sets it apart."""
-    accounts = component_accounts(result, view)
+    accounts = component_accounts(result)
     return [
         one._asdict()
         | {
