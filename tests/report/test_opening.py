@@ -33,6 +33,12 @@ def test_changes_at_times_of_little_strength_count_little():
     assert opened(changing(0.3, 1.0, C=fading)).component == 0
 
 
+def test_a_steady_change_counts_more_than_ups_and_downs():
+    B = changing(0.7, 0.0).B.copy()
+    B[:, 0, 1], B[:, 1, 1] = np.cos([0, 1, 0, 1]), np.sin([0, 1, 0, 1])
+    assert opened(hand_made(A=np.ones((3, 2)), B=B, C=np.ones((4, 2)))) == (0, 1)
+
+
 def test_what_is_not_determined_or_not_there_is_not_shown_first():
     undetermined = np.zeros((4, 2), dtype=bool)
     undetermined[1:, 1] = True

@@ -26,7 +26,8 @@ class Address {
       columns: list("columns", J),
       rows: list("rows", I),
       kept: list("times", K),
-      group: told.get("group") || undefined,
+      colour: one("colour", ["", ...Object.keys(this.fit.page.rows.attributes)]),
+      group: told.get("group") ?? undefined,
     };
     for (let r = 0; r < R; r++) {
       const name = told.get(`name${r + 1}`);
@@ -47,7 +48,7 @@ class Address {
     for (const [name, value] of Object.entries(view)) {
       if (Array.isArray(value)) told.set(name, list(value));
       else if (typeof value === "number") told.set(name, value + 1);
-      else if (value) told.set(name, value);
+      else if (value !== null) told.set(name, value);
     }
     this.fit.names.forEach((name, r) => {
       if (name !== (this.fit.page.components[r].name || "")) told.set(`name${r + 1}`, name);

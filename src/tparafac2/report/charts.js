@@ -51,7 +51,7 @@ function longGaps(xs) {
   const gaps = xs.slice(1).map((x, k) => x - xs[k]);
   const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 1];
   const long = gaps.map((_, k) => k).filter((k) => gaps[k] > LONG_GAP * usual);
-  return long.length <= gaps.length / 3 ? long : [];
+  return long.length <= gaps.length / 5 ? long : [];
 }
 
 // A chart shows { series, xs, labels, bands, at, log, onPick, about, height, period }: series are

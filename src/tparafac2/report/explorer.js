@@ -18,12 +18,15 @@ class Explorer {
     this.columns = null;  // nobody chose any yet
     this.kept = null;
     this.rows = [];
+    this.against = null;
+    this.colour = Object.keys(fit.page.rows.attributes)[0] || "";
+    this.group = "";
     this.timer = null;
     this.strongest = Math.max(...fit.page.strengths.flat().map(Math.abs));
     this.open();
     this.usual = this.view();
-    const first = { component: this.component, time: this.time, columns: null, kept: null, rows: [],
-      measure: this.measure, order: this.order, scale: this.scale, alsoUnseen: false };
+    const first = { component: this.component, time: this.time, columns: null, kept: null, rows: [], measure: this.measure,
+      order: this.order, scale: this.scale, alsoUnseen: false, against: null, colour: this.colour, group: "" };
     this.address = new Address(fit, (view) => this.change({ ...first, ...view }));
     this.courseChart = new LineChart(byId("courses"));
     this.strengthChart = new LineChart(byId("strengths"));
@@ -31,6 +34,7 @@ class Explorer {
     this.multiples = new Multiples(this);
     this.movers = new Movers(this);
     this.rowPart = new Rows(this);
+    this.rowMap = new RowMap(this);
     this.search = new Search(this);
     this.cards = new Cards(this);
     this.setUpControls();
@@ -82,7 +86,8 @@ class Explorer {
   view() {
     const { component, time, measure, order, scale } = this;
     const more = { unseen: this.alsoUnseen ? "yes" : "", columns: this.columns, rows: this.rows, times: this.kept };
-    return { component, time, measure, order, scale, ...more };
+    const { against, colour, group } = this;
+    return { component, time, measure, order, scale, against, colour, group, ...more };
   }
 
   remember() {
@@ -207,6 +212,7 @@ class Explorer {
     this.multiples.show();
     this.movers.show();
     this.rowPart.show();
+    this.rowMap.show();
     this.search.show();
     this.showTime();
   }

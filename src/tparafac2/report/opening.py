@@ -26,8 +26,9 @@ def opening(result: Result, view: Display) -> Opening | None:
 
     Weights are the more uncertain the weaker their component is, so that a change counts by the smaller
     strength at its two ends, relative to the component's greatest: a strong component that hardly changes is
-    nothing to begin with. Where there are bands, a change whose band includes zero does not count, nor do
-    components that halves of the rows do not have.
+    nothing to begin with. It counts less if the column goes up and down all the time, as noise does: by how
+    far it reaches, relative to all the way it goes. Where there are bands, a change whose band includes zero
+    does not count, nor do components that halves of the rows do not have.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def opening(result: Result, view: Display) -> Opening | None:
     if bands is not None:
         rises = np.where(bands.rises.includes_zero | bands.unstable, 0.0, rises)
         falls = np.where(bands.falls.includes_zero | bands.unstable, 0.0, falls)
-    scores = np.maximum(rises, falls)
+    scores = np.maximum(rises, falls) * _straightness(weights)
     if result.trust is not None and result.trust.verdict is not None:
         scores = np.where(result.trust.verdict == "not there", 0.0, scores)
     if not scores.max(initial=0.0) > _VISIBLE:
@@ -66,3 +67,15 @@ def _largest(weights: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArra
         gain = np.nan_to_num(np.where(np.isfinite(lowest), weight - lowest, 0.0))
         scores = np.maximum(scores, gain * np.minimum(size, size_then))
     return scores
+
+
+def _straightness(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far every column reaches, relative to all the way it goes up and down, (J, R), 0 to 1."""
+    way, last = np.zeros(weights.shape[1:]), weights[0]
+    lowest = highest = last
+    for weight in weights[1:]:
+        way += np.nan_to_num(np.abs(weight - last))
+        last = np.where(np.isfinite(weight), weight, last)
+        lowest, highest = np.fmin(lowest, weight), np.fmax(highest, weight)
+    reach = np.nan_to_num(highest - lowest)
+    return np.divide(reach, way, out=np.zeros_like(way), where=way > 0)

@@ -31,6 +31,7 @@ _SCRIPTS = (
     "multiples.js",
     "movers.js",
     "rows.js",
+    "rowmap.js",
     "search.js",
     "explorer.js",
     "choice.js",
