@@ -8,6 +8,7 @@ import pytest
 from explored import HOSTILE, WORDS, fit, slide
 
 from tparafac2.data import Labels
+from tparafac2.report import explore
 
 pytestmark = pytest.mark.slow
 
@@ -114,6 +115,27 @@ def test_it_is_legible_on_a_phone_and_on_a_wall(show, width):
         ".map((one) => parseFloat(getComputedStyle(one).fontSize)))"
     )
     assert page.run(smallest) >= 11.5
+
+
+def test_it_works_inside_a_notebook(tab, tmp_path):
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><title>n</title>{explore(fit(), height=500)._repr_html_()}")
+    page = tab(path)
+    # The frame is a stranger to the notebook, so that the browser keeps it in a process of its own.
+    frames = page.browser.call("Target.getTargets", filter=[{"type": "iframe"}])["targetInfos"]
+    (frame,) = [one["targetId"] for one in frames if one["url"] == "about:srcdoc"]
+    session = page.browser.call("Target.attachToTarget", targetId=frame, flatten=True)["sessionId"]
+
+    def inside(script):
+        found = page.browser.call("Runtime.evaluate", session, expression=script, awaitPromise=True)
+        return found["result"].get("value")
+
+    inside("new Promise((done) => setTimeout(done, 300))")
+    assert inside("document.documentElement.dataset.ready") == "yes"
+    inside("document.querySelector('#components label:nth-of-type(2) input').click()")
+    inside("document.querySelector('nav a').click()")
+    assert inside("document.getElementById('bars-head').textContent").endswith("component 2")
+    assert page.complaints() == []
 
 
 def two_times():

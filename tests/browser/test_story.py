@@ -130,3 +130,30 @@ def test_cards_say_what_a_component_is_was_and_became_when_it_was_strong_and_how
     first = dict(zip(page.texts("#cards > li:first-child dt"), page.texts("#cards > li:first-child dd")))
     assert first["always"] == "word 40"
     assert page.run("document.querySelectorAll('#cards .spark').length") == 2
+
+
+def test_rows_are_on_a_map_by_group(show):
+    rng = np.random.default_rng(0)
+    kinds = np.array(["young", "old", HOSTILE, None] * 10, dtype=object)
+    labels = Labels(
+        rows=[f"person {i}" for i in range(40)], attributes={"kind": kinds, "age": np.arange(40.0)}
+    )
+    page = show(jumping(A=rng.normal(size=(40, 2)), labels=labels))
+    assert page.run("document.querySelectorAll('#row-map .point').length") == 40
+    assert page.texts("#map-legend .name") == ["young", "old", HOSTILE]
+    page.click("#map-legend .chip")
+    assert page.run("document.querySelectorAll('#row-map .point.faint').length") == 30
+    choose(page, "colour", "age")
+    assert page.texts("#map-legend .number") == ["10"] * 4
+    assert page.run("document.querySelectorAll('#row-map .faint').length") == 0
+    overlaps = (
+        "(() => { const boxes = [...document.querySelectorAll('#row-map svg > text')]"
+        ".map((one) => one.getBoundingClientRect());"
+        "return boxes.filter((a, n) => boxes.some((b, m) => m < n && a.left < b.right - 1 &&"
+        "a.right > b.left + 1 && a.top < b.bottom - 2 && a.bottom > b.top + 2)).length; })()"
+    )
+    assert page.run("document.querySelectorAll('#row-map svg > text').length") > 5
+    assert page.run(overlaps) == 0
+    page.run("document.querySelector('#row-map .point').dispatchEvent(new Event('click'))")
+    assert len(page.texts("#row-table tbody tr")) == 1
+    assert "colour=age" in page.run("location.hash")

@@ -78,4 +78,4 @@ def _straightness(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         last = np.where(np.isfinite(weight), weight, last)
         lowest, highest = np.fmin(lowest, weight), np.fmax(highest, weight)
     reach = np.nan_to_num(highest - lowest)
-    return np.divide(reach, way, out=np.zeros_like(way), where=way > 0)
+    return np.asarray(np.divide(reach, way, out=np.zeros_like(way), where=way > 0))

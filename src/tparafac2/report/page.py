@@ -90,12 +90,19 @@ def write_page(
     """
     result = as_result(fitted)
     target = _checked_target(path)
+    text = page_text(result, title, about, words)
+    with written_whole(target) as unfinished:
+        unfinished.write_bytes(text.encode("ascii"))
+    return target
+
+
+def page_text(
+    result: Result, title: str | None = None, about: Mapping[str, Any] | None = None, words: Words = PYTHON
+) -> str:
+    """The whole page as text of ASCII; see `write_page`."""
     facts = {"fitted with": _call_text(result), **(about or {})}
     shown_title = _TITLE if title is None else str(title)
-    page = _page(shown_title, as_script_text(payload(result, title=shown_title, about=facts, words=words)))
-    with written_whole(target) as unfinished:
-        unfinished.write_bytes(page.encode("ascii"))
-    return target
+    return _page(shown_title, as_script_text(payload(result, title=shown_title, about=facts, words=words)))
 
 
 def _checked_target(path: str | os.PathLike[str]) -> Path:

@@ -21,12 +21,22 @@ class RowMap {
     offer(this.box, "map-of-rows", { chart: true, lines: () => this.lines() });
   }
 
-  // The other component: that of the reader's choice, else the strongest of the others.
+  // The other component: that of the reader's choice, else that whose loadings differ most.
   get against() {
     const { component, against, fit } = this.explorer;
     const others = fit.names.map((_, r) => r).filter((r) => r !== component);
     if (others.includes(against)) return against;
-    return others.reduce((a, b) => (fit.page.components[b].share > fit.page.components[a].share ? b : a));
+    return others.reduce((a, b) => (this.spread(b) > this.spread(a) ? b : a));
+  }
+
+  spread(r) {
+    let [sum, squares] = [0, 0];
+    for (let i = 0; i < this.explorer.fit.I; i++) {
+      const loading = this.explorer.fit.loading(r, i) || 0;
+      sum += loading;
+      squares += loading * loading;
+    }
+    return squares - (sum * sum) / this.explorer.fit.I;
   }
 
   show() {
@@ -78,8 +88,9 @@ class RowMap {
     this.width = this.box.clientWidth;
     const points = this.points();
     const range = (name) => {
-      const ends = [Math.min(0, ...points.map((one) => one[name])), Math.max(0, ...points.map((one) => one[name]))];
-      const more = 0.05 * (ends[1] - ends[0]) || 1;
+      const values = points.length ? points.map((one) => one[name]) : [0];
+      const ends = [Math.min(...values), Math.max(...values)];
+      const more = 0.05 * (ends[1] - ends[0]) || Math.abs(ends[0]) || 1;
       return [ends[0] - more, ends[1] + more];
     };
     const [left, right] = range("x"), [bottom, top] = range("y");
