@@ -104,5 +104,5 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.runtime
 	@echo "Installing what the tests need into $(VENV)"
 	@$(PIP) install $(PINNED) --no-compile setuptools
-	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable '.[cluster,parquet,zarr]' --group dev
+	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable '.[cluster,forecast,parquet,zarr]' --group dev
 	@touch $@

@@ -78,9 +78,29 @@ def reading(path):
     return time.perf_counter() - began
 
 
-def fitted(path, memory, cap=None):
+ONE_PASS = """
+import json, sys, time
+import numpy as np, zarr
+import tparafac2 as tp
+from tparafac2.large import take_stored
+path, memory, rank = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+class AsTheyAre:
+    def part(self, rows):
+        return np.asarray
+began = time.perf_counter()
+data = take_stored(tp.Stored(zarr.open_array(path, mode="r"), memory=memory)).data
+looked = time.perf_counter() - began
+K, I, J = data.shape
+W = np.random.default_rng(0).random((1, rank, K, J))
+began = time.perf_counter()
+data.sweep(W, AsTheyAre())
+print(json.dumps({"look": looked, "sweep": time.perf_counter() - began}))
+"""
+
+
+def fitted(path, memory, cap=None, script=FIT):
     """A fit in a process of its own, which gets no more address space than `cap` bytes."""
-    command = [sys.executable, "-c", FIT, str(path), memory, *map(json.dumps, (RANK, SMOOTHNESS, SEED))]
+    command = [sys.executable, "-c", script, str(path), memory, *map(json.dumps, (RANK, SMOOTHNESS, SEED))]
     limit = None if cap is None else (lambda: resource.setrlimit(resource.RLIMIT_AS, (cap, cap)))
     done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)
     if done.returncode:
@@ -88,8 +108,8 @@ def fitted(path, memory, cap=None):
     return json.loads(done.stdout)
 
 
-def dense(gigabytes, memory, folder, block=100):
-    """Write, read and fit; print what it took."""
+def dense(gigabytes, memory, folder, block=100, fit=True):
+    """Write, read, work through once, and fit; print what it took."""
     rows = int(gigabytes * 1e9 / (4 * K * J) / block) * block
     path = Path(folder) / "dense.zarr"
     began = time.perf_counter()
@@ -101,11 +121,19 @@ def dense(gigabytes, memory, folder, block=100):
     )
     once = reading(path)
     print(f"read once: {once:.1f} s, {gigabytes * 1e3 / once:.0f} MB/s", flush=True)
-    found = fitted(path, memory, cap=int(float(memory.removesuffix("GB")) * 1e9))
-    each = found["seconds"] / found["passes"]
+    cap = int(float(memory.removesuffix("GB")) * 1e9)
+    one = fitted(path, memory, cap, ONE_PASS)
+    print(
+        f"one look: {one['look']:.1f} s, {one['look'] / once:.2f} x reading once; one pass with both "
+        f"products: {one['sweep']:.1f} s, {one['sweep'] / once:.2f} x",
+        flush=True,
+    )
+    if not fit:
+        return None
+    found = fitted(path, memory, cap)
     print(json.dumps(found))
     print(
-        f"{found['passes']} passes, {found['seconds']:.0f} s, {each / once:.2f} x reading once for each; "
+        f"{found['passes']} passes and all starts: {found['seconds']:.0f} s; "
         f"peak {found['peak'] / 1e9:.2f} GB ({found['base'] / 1e9:.2f} before)",
         flush=True,
     )
@@ -114,13 +142,13 @@ def dense(gigabytes, memory, folder, block=100):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("dense", "control"))
+    parser.add_argument("what", choices=("dense", "control", "pass"))
     parser.add_argument("--gigabytes", type=float, default=40)
     parser.add_argument("--memory", default="8GB")
     parser.add_argument("--folder", default=None)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-        found = dense(asked.gigabytes, asked.memory, folder)
+        found = dense(asked.gigabytes, asked.memory, folder, fit=asked.what != "pass")
         if asked.what == "control":
             whole = fitted(Path(folder) / "dense.zarr", "all")
             print(json.dumps(whole), f"objective {found['objective'] / whole['objective'] - 1:+.0e}")

@@ -163,6 +163,18 @@ def test_a_worker_that_dies_at_any_moment_of_a_fit(X, local, client, tmp_path, s
     assert disturbed.objective_ == pytest.approx(undisturbed.objective_, rel=1e-9)
 
 
+def test_intervals_are_the_same_on_a_cluster_that_loses_a_worker(X, local, client):
+    import numpy as np
+
+    model = tp.TParafac2(2, n_starts=2, random_state=0).fit(X)
+    here = model.intervals(X, n_resamples=20)
+    timer = kill_soon(local, 0.3)
+    there = model.intervals(X, n_resamples=20, client=client)
+    timer.join()
+    for one in ("patterns", "strengths", "loadings"):
+        np.testing.assert_allclose(getattr(there, one).lower, getattr(here, one).lower, atol=1e-9)
+
+
 class LateAnswer:
     """A future whose answer takes a while to arrive, and is asked for anew whenever nobody waits."""
 

@@ -113,8 +113,8 @@ def test_an_interruption_on_the_way_gives_the_best_so_far(broken, monkeypatch):
 
     calls = []
 
-    def run_starts(problem, starts, settings, n_jobs, progress):
-        runs = original(problem, starts, settings, n_jobs, progress)
+    def run_starts(problem, starts, *given, **more):
+        runs = original(problem, starts, *given, **more)
         calls.append(len(starts))
         return runs if len(calls) < 2 else [run._replace(status=tp.solver.Status.INTERRUPTED) for run in runs]
 

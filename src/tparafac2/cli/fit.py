@@ -161,7 +161,7 @@ def fit(request: Request) -> None:
             choice = make_choice(request, asked or {}, loaded, client)
             found = Found(choice.model, about, choice.models)
         if bands is not None:
-            _add_bands(found.model, loaded, bands, request)
+            _add_bands(found.model, loaded, bands | {"client": client})
     found = found._replace(model=told_of_rows(found.model, loaded).rename(names))
     deliver(found, out, figures, request)
 
@@ -192,11 +192,10 @@ def _asked_bands(request: Request) -> dict[str, Any] | None:
     return asked | {"groups": groups, "random_state": request.seed}
 
 
-def _add_bands(model: Decomposition, loaded: Loaded, asked: Mapping[str, Any], request: Request) -> None:
+def _add_bands(model: Decomposition, loaded: Loaded, asked: Mapping[str, Any]) -> None:
     """Bands for a model; what cannot have any is written without."""
-    weights = (
-        None if isinstance(loaded.weights, str) else loaded.weights
-    )  # those that were estimated are kept
+    # Those that were estimated are kept with the model.
+    weights = None if isinstance(loaded.weights, str) else loaded.weights
     try:
         model.intervals(loaded.prepared, weights=weights, **asked)
     except Told as refusal:

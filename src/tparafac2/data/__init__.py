@@ -32,7 +32,7 @@ from tparafac2.data.sketching import Sketch, sample, sampled_rows, sketch, sketc
 from tparafac2.data.sparse import SparseData
 from tparafac2.data.stacked import StackedData
 from tparafac2.data.table import Table
-from tparafac2.data.teamwork import teamwork
+from tparafac2.data.teamwork import one_busy, teamwork
 from tparafac2.data.text import label_text, listed, printable, shortened, shown
 from tparafac2.data.times import Lines, TimeWeights, lines_through, read_times, slice_durations, time_weights
 from tparafac2.data.unseen import FIRMLY, couplings, unseen_among, unseen_columns

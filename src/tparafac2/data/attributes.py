@@ -71,10 +71,8 @@ def _text(value: Any) -> str | None:
 
 
 def _is_missing(value: Any) -> bool:
-    if value is None or value == "":
-        return True
     try:
-        return bool(value != value)  # NaN and NaT are no equals of themselves
+        return value is None or bool(value == "") or bool(value != value)  # NaN and NaT are no equals
     except TypeError:  # as pandas.NA says
         return True
 
@@ -109,6 +107,10 @@ def join_attributes(
     """
     keys, frame = _keyed(given, labels is not None, name)
     rows = np.arange(n_rows) if labels is None else labels
+    names = list(map(str, frame.columns))
+    if len(set(names)) < len(names):
+        again = next(one for one in names if names.count(one) > 1)
+        raise InvalidValue(_NAME, f" has two columns called {shown(again)}: give each its own name.")
     places = _places(keys, frame, rows)
     found: dict[Any, Any] = {}
     for column in frame.columns:
@@ -118,8 +120,6 @@ def join_attributes(
         whole = settled({str(column): values.to_numpy()})[str(column)]
         empty = np.nan if whole.dtype.kind == "f" else None
         matched = np.array([empty if place < 0 else whole[place] for place in places], dtype=whole.dtype)
-        if str(column) in found:
-            raise InvalidValue(_NAME, f" has two columns called {shown(column)}: give each its own name.")
         found[str(column)] = matched
     return found
 

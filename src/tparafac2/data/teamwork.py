@@ -40,6 +40,26 @@ def teamwork(threads: int) -> Iterator[None]:
             _team.reset(before)
 
 
+@contextmanager
+def one_busy() -> Iterator[None]:
+    """One of the threads has something else to do meanwhile.
+
+    Examples
+    --------
+    >>> with teamwork(2), one_busy():
+    ...     in_pieces(print, 2, 1)
+    slice(0, 1, None)
+    slice(1, 2, None)
+    """
+    team = _team.get()
+    left = None if team is None or team.size < 3 else team._replace(size=team.size - 1)
+    before = _team.set(left)
+    try:
+        yield
+    finally:
+        _team.reset(before)
+
+
 def in_pieces(work: Callable[[slice], object], length: int, size: int) -> None:
     """Do the work on every piece of a length, each of the given size but the last."""
     team = _team.get()

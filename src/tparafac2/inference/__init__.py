@@ -1,7 +1,7 @@
-"""How sure the parts of a fit are, and what they have to do with what else is known of the rows."""
+"""How sure the parts of a fit are (refits to data drawn anew), and what they have to do with groups of rows."""
 
 from tparafac2.inference.asked import Request
-from tparafac2.inference.associations import NOTE, associations
+from tparafac2.inference.associations import associations
 from tparafac2.inference.procedure import intervals_of
 
-__all__ = ["NOTE", "Request", "associations", "intervals_of"]
+__all__ = ["Request", "associations", "intervals_of"]

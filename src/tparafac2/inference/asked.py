@@ -42,6 +42,7 @@ class Request:
     random_state: Any = 0
     n_jobs: int = -1
     progress: bool | None = None
+    client: Any = None
 
     def check(self) -> None:
         """Refuse what cannot be done with any data."""

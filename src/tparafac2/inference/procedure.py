@@ -1,6 +1,6 @@
 """Intervals of a fit: a less smooth fit as their centre, refits around it, and what these say."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,12 +13,12 @@ from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.fitting import FitPlan, count_jobs, read_groups
 from tparafac2.inference.asked import FEWEST, Request, read_contrasts, require_units, require_usable
 from tparafac2.inference.drawing import ResidualDraws, RowDraws, can_draw_rows, require_residuals
-from tparafac2.inference.refits import Refits, all_refits, broken, problem_of
+from tparafac2.inference.refits import Refits, all_refits, broken, problem_of, refits_elsewhere
 from tparafac2.inference.spread import Factors, Spread, matched, turning_to
 from tparafac2.large import stored_if_large
 from tparafac2.penalties import asks_for, softens
 from tparafac2.result import UNSTABLE, Band, Intervals, Result, Terms, relative_error, take_again
-from tparafac2.solver import Start, solve
+from tparafac2.solver import Run, Start, solve
 from tparafac2.starts import Progress, child_seeds, in_units, one_of_several
 
 _SAME_FIT = {"float64": 1e-6, "float32": 1e-3}
@@ -137,6 +137,13 @@ class _Task:
             return term
         return replace(term, strength=term.strength / self.undersmoothing)
 
+    def _all(
+        self, refits: Refits, seeds: Sequence[np.random.SeedSequence], progress: Progress
+    ) -> Iterator[Run]:
+        if self.request.client is not None:
+            return refits_elsewhere(refits, seeds, self.request.client, progress)
+        return all_refits(refits, seeds, count_jobs(self.request.n_jobs), progress)
+
     def check(self) -> None:
         """Refuse before any work what cannot be done with these data."""
         _ = self.contrasts
@@ -165,7 +172,7 @@ class _Task:
             refits = Refits(draws.data, draws, self.terms, centre, kind == "residuals")
             seeds = child_seeds(request.random_state, (place + 1) * asked)[-asked:]
             count, lost = 0, np.zeros(result.rank)
-            for run in all_refits(refits, seeds, count_jobs(request.n_jobs), progress):
+            for run in self._all(refits, seeds, progress):
                 count += 1
                 if broken(run):
                     lost += 1

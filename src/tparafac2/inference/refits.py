@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from tparafac2.clusters import Cluster, count_threads, is_unwanted
 from tparafac2.data import (
     Compressed,
     SliceData,
@@ -24,7 +25,7 @@ from tparafac2.inference.drawing import Drawn
 from tparafac2.penalties import can_rotate
 from tparafac2.result import Terms
 from tparafac2.solver import Entry, Problem, Run, Settings, Start, Status, build_problem, extend, solve
-from tparafac2.starts import Interrupt, Progress, batch_size
+from tparafac2.starts import Interrupt, Progress, batch_size, helping
 
 # A standard error needs no more: with these it was that of fits to the end to a few per cent.
 _LOOSELY: dict[str, Any] = {"max_iter": 500, "tol": 1e-6, "feasibility_tol": 1e-3}
@@ -135,8 +136,7 @@ def all_refits(
     refits: Refits, seeds: Sequence[np.random.SeedSequence], n_jobs: int, progress: Progress
 ) -> Iterator[Run]:
     """The refits in the order of their seeds; those that are finished if the user interrupts."""
-    size = refits.size
-    parts = [seeds[first : first + size] for first in range(0, len(seeds), size)]
+    parts = _batches(refits, seeds)
     threads = max(1, min(n_jobs, len(parts)))
     progress.expect([len(part) for part in parts], refits.settings, threads)
     with Interrupt() as interrupt, threadpool_limits(limits=1), ThreadPoolExecutor(threads) as pool:
@@ -156,3 +156,30 @@ def all_refits(
         finally:
             for part in waiting:
                 part.cancel()
+
+
+def refits_elsewhere(
+    refits: Refits, seeds: Sequence[np.random.SeedSequence], client: Any, progress: Progress
+) -> Iterator[Run]:
+    """The same by the workers of a Dask cluster, to whom the data are sent once."""
+    parts = _batches(refits, seeds)
+    progress.expect([len(part) for part in parts], refits.settings, count_threads(client))
+    with Interrupt() as interrupt:
+        pieces = [(is_unwanted, refits, part) for part in parts]
+        for number, runs in enumerate(Cluster(client).do(_one_batch, pieces, lambda: interrupt.requested)):
+            progress.batch_done(number)
+            yield from runs or ()
+
+
+def _one_batch(
+    stop: Callable[[], bool], refits: Refits, seeds: Sequence[np.random.SeedSequence]
+) -> list[Run]:
+    with helping(stop), Interrupt() as interrupt, threadpool_limits(limits=1):
+        return refits.batch(seeds, lambda entry: interrupt.requested)
+
+
+def _batches(
+    refits: Refits, seeds: Sequence[np.random.SeedSequence]
+) -> list[Sequence[np.random.SeedSequence]]:
+    size = refits.size
+    return [seeds[first : first + size] for first in range(0, len(seeds), size)]

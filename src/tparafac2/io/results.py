@@ -286,14 +286,11 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         J = len(pattern)
         own = columns if columns is not None and len(columns) == J else np.arange(J)
         labels = {names["time"]: np.repeat(times[k : k + 1], J), names["columns"]: own}
-        patterns.append(
-            _lines(labels, "weight", pattern, result.component_names, _ends(result, "patterns", k))
-        )
-    strengths = _lines(
-        {names["time"]: times}, "strength", C, result.component_names, _ends(result, "strengths")
-    )
+        patterns.append(_lines(result, labels, "weight", pattern, _ends(result, "patterns", k)))
+    strengths = _lines(result, {names["time"]: times}, "strength", C, _ends(result, "strengths"))
+    loadings = loading_lines(result, rows, A, _ends(result, "loadings"))
     return {
-        "loadings": _with_attributes(result, loading_lines(result, rows, A, _ends(result, "loadings"))),
+        "loadings": _with_attributes(result, loadings),
         "patterns": pd.concat(patterns, ignore_index=True),
         "strengths": strengths.assign(undetermined=result.undetermined_patterns.ravel()),
         "starts": result.starts_table(),
@@ -336,7 +333,7 @@ def _change_tables(result: Result) -> dict[str, pd.DataFrame]:
 
 def loading_lines(result: Result, rows: Any, A: Any, more: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Loadings as a long table: one line for each row and component."""
-    return _lines({_names(result)["rows"]: rows}, "loading", A, result.component_names, more)
+    return _lines(result, {_names(result)["rows"]: rows}, "loading", A, more)
 
 
 def _with_attributes(result: Result, lines: pd.DataFrame) -> pd.DataFrame:
@@ -378,10 +375,10 @@ def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:
 
 
 def _lines(
+    result: Result,
     labels: Mapping[str, Any],
     what: str,
     values: Any,
-    component_names: Sequence[str],
     more: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """One line for each label and component, with more numbers of the same shape beside the values."""
@@ -389,8 +386,8 @@ def _lines(
 
     n, R = np.shape(values)
     lines = {name: np.repeat(column, R) for name, column in labels.items()}
-    numbers = {what: np.ravel(values)} | {name: np.ravel(one) for name, one in (more or {}).items()}
     components: dict[str, Any] = {"component": np.tile(np.arange(1, R + 1), n)}
-    if component_names:
-        components["name"] = np.tile(np.array(component_names), n)
+    if result.component_names:
+        components["name"] = np.tile(np.array(result.component_names), n)
+    numbers = {what: np.ravel(values)} | {name: np.ravel(one) for name, one in (more or {}).items()}
     return pd.DataFrame(lines | components | numbers)

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tparafac2.data import FloatArray, Intake, Labels, Table, take_in
 from tparafac2.errors import InvalidValue
@@ -24,14 +24,15 @@ from tparafac2.fitting import (
     warn_if_unsound,
     weights,
 )
-from tparafac2.inference import Request, intervals_of
 from tparafac2.large import Stored, stored_if_large, take_stored
 from tparafac2.models.conventions import Estimator
+from tparafac2.models.inference import ForInference
 from tparafac2.models.new_data import ForNewData
+from tparafac2.models.readers import ForReaders
 from tparafac2.newdata import fitted_scale, prepare_all, warm_start
 from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
-from tparafac2.result import By, Evaluation, Finding, Intervals, NormalisedFactors, Result, Terms
+from tparafac2.result import By, Evaluation, Finding, NormalisedFactors, Result, Terms
 from tparafac2.starts import Progress
 from tparafac2.words import PYTHON, Argument, Setting, Words
 
@@ -52,7 +53,7 @@ def _bounded(terms: tuple[Penalty, ...], nonnegative: bool) -> tuple[Penalty, ..
 
 
 @dataclass(eq=False, repr=False)
-class Decomposition(ForNewData, Estimator):
+class Decomposition(ForNewData, ForInference, ForReaders, Estimator):
     """What all models share: the fit, and ways to look at its result."""
 
     rank: int
@@ -361,82 +362,6 @@ arrays, or "rows", optional
         """
         return self.result_.evaluate(X, mask=mask, dims=dims, weights=weights)
 
-    def intervals(
-        self,
-        X: Any,
-        level: float = 0.95,
-        n_resamples: int = 200,
-        *,
-        over: str = "rows",
-        groups: Any = None,
-        contrasts: Sequence[Any] = (),
-        random_state: Any = 0,
-        n_jobs: int = -1,
-        **further: Any,
-    ) -> Intervals:
-        """Find out how sure loadings, patterns and strengths are, from refits to data drawn anew.
-
-        They are kept with the model (``intervals_``), in files, tables, pictures and the page.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            The data of the fit.
-        level : float
-            How often a band is to cover the truth.
-        n_resamples : int
-            How many data sets are drawn, of each kind.
-        over : "rows" or "residuals"
-            "rows": the rows are a sample, and other rows might have been taken: rows are drawn with
-            replacement for patterns and strengths, and residuals with random signs for the loadings.
-            "residuals": the rows are all that there are (all states), and only noise might have been other.
-        groups : sequence, mapping or Series by row label, optional
-            Rows that belong together, as several samples of one subject: they are drawn together.
-        contrasts : list of tuples (component, column, from, to)
-            Changes of weights in a pattern to have bands for, beside each column's largest rise and fall: the
-            component counted from 1, column and times by their labels, or places where there are none.
-        random_state : int, SeedSequence, Generator or None
-            What is drawn; the bytes are the same for the same seed, whatever `n_jobs`.
-        n_jobs : int
-            Number of threads; -1: all cores.
-        **further
-            `mask`, `dims` and `weights` of the data, as in `fit`; ``loadings=False`` leaves out the bands of
-            the loadings, and half of the work; `undersmoothing` (4) is how much less smooth than the model
-            the centre of the bands is, `progress` as in the constructor.
-
-        Returns
-        -------
-        Intervals
-
-        Examples
-        --------
-        >>> import tparafac2 as tp
-        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=30, n_columns=18, noise=0.5)
-        >>> model = tp.TParafac2(2, smoothness=1e-3, n_starts=4, random_state=0).fit(data.X)
-        >>> bands = model.intervals(data.X, n_resamples=20)
-        >>> bands, bands.patterns.lower.shape
-        (Intervals(95 %, 20 resamples over rows, 2 components), (6, 18, 2))
-        """
-        door = {name: further.pop(name, None) for name in ("mask", "dims", "weights")}
-        request = Request(
-            level=level,
-            n_resamples=n_resamples,
-            over=over,
-            groups=groups,
-            contrasts=contrasts,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            **further,
-        )
-        found = intervals_of(self.result_, X, request, **door)
-        self._take(replace(self.result_, intervals=found))
-        return found
-
-    @property
-    def intervals_(self) -> Intervals | None:
-        """Bands around the factors, where `intervals` was asked for them."""
-        return self.result_.intervals
-
     def _with(self, result: Result) -> Self:
         other = type(self)(**self.get_params())
         other._take(result)
@@ -474,104 +399,6 @@ arrays, or "rows", optional
     def patterns_at(self, t: Any) -> "xr.DataArray":
         """The patterns at any time between the slices, as the model implies: with labels, and of length 1."""
         return self.result_.patterns_at(t)
-
-    def distinctive(
-        self,
-        component: Any = None,
-        time: Any = None,
-        n: int = 10,
-        *,
-        of: Literal["columns", "rows"] = "columns",
-    ) -> "pd.DataFrame":
-        """Columns that set a component apart from the others at a time, or rows: see `Result.distinctive`."""
-        return self.result_.distinctive(component, time, n, of=of)
-
-    def describe(self) -> str:
-        """Tell of each component what it is, what it was and became, when it was strong, and how sure."""
-        return self.result_.describe()
-
-    def rename(self, names: Mapping[int, str | None] | Sequence[str | None] | None) -> Self:
-        """The same fitted model with names of its components, which all that is shown of it then has.
-
-        They are kept in files, and may be given wherever the number of a component is asked for.
-
-        Parameters
-        ----------
-        names : mapping of numbers (from 1) to names, or sequence of R names, or None
-            Those of a mapping are added to the names that there are; None takes all away.
-
-        Returns
-        -------
-        fitted model
-            Another one; this one stays as it is.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import tparafac2 as tp
-        >>> model = tp.CP(rank=2, n_starts=1, random_state=0).fit(np.random.default_rng(0).random((4, 6, 5)))
-        >>> model.rename({2: "Africa"}).result_.component_names
-        ('', 'Africa')
-        """
-        return self._with(self.result_.rename(names))
-
-    def with_row_attributes(self, frame: Any) -> Self:
-        """The same fitted model with what else is known of its rows, instead of what was: see `fit`."""
-        return self._with(self.result_.with_row_attributes(frame))
-
-    @property
-    def row_attributes_(self) -> "pd.DataFrame":
-        """What else is known of the rows, by their labels."""
-        return self.result_.row_attributes
-
-    def associations(
-        self,
-        attributes: Sequence[str] | str | None = None,
-        *,
-        level: float = 0.95,
-        n_permutations: int = 4999,
-        n_draws: int = 999,
-        random_state: Any = 0,
-    ) -> "pd.DataFrame":
-        """What each component has to do with what else is known of the rows: see `row_attributes_`.
-
-        Of two groups, the difference of their mean loadings in standard deviations of the loadings; of
-        several, eta squared (the share of the loadings' variance that lies between groups, less what chance
-        gives it), and the two groups farthest apart; of numbers, the correlation. Groups of fewer than three
-        rows are left out, as are attributes that do not tell rows apart (``table.attrs["skipped"]``).
-
-        Parameters
-        ----------
-        attributes : str or several, optional
-            Which; all of them, unless given.
-        level : float
-            Of the intervals, from rows that are drawn anew.
-        n_permutations, n_draws : int
-            How often rows are permuted for the p-values, and drawn for the intervals.
-        random_state : int or numpy.random.Generator
-
-        Returns
-        -------
-        DataFrame
-            One line for each component and attribute: component, name, attribute, measure, value, lower,
-            upper, high and low (the groups with the highest and lowest mean), difference (of these, in
-            standard deviations), rows, p, and p_corrected for the number of lines (Holm).
-            ``table.attrs["note"]`` says what associations do not prove.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import tparafac2 as tp
-        >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=60, n_columns=30)
-        >>> about = pd.DataFrame({"truth": data.A[:, 0]})
-        >>> model = tp.TParafac2(rank=3, n_starts=2, random_state=0).fit(data.X, row_attributes=about)
-        >>> float(model.associations()["p_corrected"].min()) < 0.01
-        True
-        """
-        from tparafac2.inference.associations import Request, associations
-
-        request = Request(n_permutations, n_draws, level, random_state)
-        return associations(self.result_, attributes, request)
 
     def normalised(self) -> NormalisedFactors:
         """Factors for eyes: unit loadings and patterns, all size in the strengths."""

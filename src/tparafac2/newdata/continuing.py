@@ -22,7 +22,7 @@ _ALL = np.array([0])
 _LIFT = 1e-13
 _TINY = 1e-300
 _SWEEPS = 50
-_SETTINGS = Settings(max_iter=2000, tol=1e-9, feasibility_tol=1e-6)
+_SETTINGS = Settings(max_iter=2000, tol=1e-7, feasibility_tol=1e-6)
 
 
 class Seen(NamedTuple):

@@ -96,7 +96,8 @@ def draw_key(ax: Axes, colours: Colours) -> None:
         ax.figure.colorbar(scale, ax=ax, label=colours.name, pad=0.02, aspect=30)
         return
     marks = [
-        Line2D([], [], ls="none", marker=marker, color=colour) for colour, marker in colours.key.values()
+        Line2D([], [], ls="none", ms=4, marker=marker, color=colour)
+        for colour, marker in colours.key.values()
     ]
     ax.legend(
         marks, list(colours.key), title=colours.name, loc="upper left", bbox_to_anchor=(1, 1), frameon=False

@@ -101,12 +101,12 @@ def loadings(
     with canvas(ax, 10, 2.0 + 0.34 * max(len(shown), 4)) as target:
         if values.any():
             _draw_bars(target, range(len(shown)), values[shown], [labels[i] for i in shown])
-            if result.intervals is not None and (band := result.intervals.loadings) is not None:
-                _whiskers(target, range(len(shown)), band.lower[shown, r], band.upper[shown, r])
             if colours:
                 for bar, i in zip(target.patches, shown):
                     bar.set_facecolor(colours.rows[i])
                 draw_key(target, colours)
+            if result.intervals is not None and (band := result.intervals.loadings) is not None:
+                _whiskers(target, range(len(shown)), band.lower[shown, r], band.upper[shown, r])
         else:
             say(target, "This component has vanished: all loadings are zero.")
         target.set_xlabel("Loading")

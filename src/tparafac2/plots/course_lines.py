@@ -14,14 +14,20 @@ from tparafac2.plots.style import line_look, name_component, open_frame
 from tparafac2.plots.subject import as_result, count, course_of, require_common_columns
 from tparafac2.plots.time_axis import draw_band, draw_time, hatch_spans, time_axis, time_stretches
 from tparafac2.plots.words import dimension_name, labels_of, picture_text
-from tparafac2.result import Result, place_of
+from tparafac2.result import By, Result, place_of, require_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def courses(
-    model: object, component: int = 1, columns: Any = None, n: int = 5, *, ax: Axes | None = None
+    model: object,
+    component: int | str = 1,
+    columns: Any = None,
+    n: int = 5,
+    *,
+    by: By = "weight",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the weights of some columns in one component's pattern over time.
 
@@ -31,12 +37,14 @@ def courses(
     Parameters
     ----------
     model : fitted model or Result
-    component : int
-        Counted from 1.
+    component : int or str
+        Counted from 1, or its name.
     columns : label or sequence of labels, optional
         Which columns; by default the `n` largest.
     n : int
         How many columns, if none are given.
+    by : "weight" or "distinctive"
+        Which these are: the largest ones, or those that set the component apart from the others.
     ax : matplotlib Axes, optional
         Where to draw; by default in a new figure, which is the result's ``figure``.
 
@@ -57,10 +65,11 @@ def courses(
     result = as_result(model)
     r = place_of(component, result)
     most = count("n", n)
+    require_by(by)
     require_common_columns(result, "courses")
     axis = time_axis(result)
-    course = course_of(result, r, axis)
-    shown = largest_columns(course.known, most, most) if columns is None else _places(result, columns)
+    course = course_of(result, r, axis, by)
+    shown = largest_columns(course.ranked(by), most, most) if columns is None else _places(result, columns)
     labels = labels_of(result, "columns", result.shape[2])
     with canvas(ax, 12, 6) as target:
         lines = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.plots.attribute_colours import attribute_colours, draw_key
 from tparafac2.plots.figures import canvas
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PLAIN = "#0072B2"
+_LETTER, _LINE = 0.022, 0.05
+"""Room that a label takes, in parts of the picture: width of a letter, and height."""
 
 
 def scatter(
@@ -39,7 +42,8 @@ def scatter(
     attribute : str, optional
         What else is known of the rows, to colour them by, with a key.
     n_labels : int
-        How many rows to name: the most distinctive ones of both components; 0 for none.
+        How many rows to name at most: the most distinctive ones of both components whose names do not
+        cover each other; 0 for none.
     ax : matplotlib Axes, optional
         Where to draw; by default in a new figure, which is the result's ``figure``.
 
@@ -72,15 +76,10 @@ def scatter(
             own = np.flatnonzero(markers == marker)
             colour = [colours.rows[i] for i in own] if colours else _PLAIN
             target.scatter(across[own], upwards[own], s=14, marker=marker, c=colour, alpha=0.8, lw=0)
-        named = leaders(of_rows(result)[:, places].max(axis=1), most)
         labels = labels_of(result, "rows", len(across))
-        for i in named:
-            target.annotate(
-                labels[i],
-                (across[i], upwards[i]),
-                textcoords="offset points",
-                xytext=(3, 2),
-            )
+        for i in _named(np.stack([across, upwards], axis=1), of_rows(result)[:, places], labels, most):
+            where = (across[i], upwards[i])
+            target.annotate(labels[i], where, textcoords="offset points", xytext=(3, 2))
         for line in (target.axhline, target.axvline):
             line(0, color="0.6", lw=0.5, zorder=0)
         names = [literal(heading(result.component_names, r)) for r in places]
@@ -90,3 +89,26 @@ def scatter(
         if colours:
             draw_key(target, colours)
     return target
+
+
+def _named(
+    points: NDArray[np.float64], scores: NDArray[np.float64], labels: list[str], most: int
+) -> list[int]:
+    """Rows to be named, the most distinctive first, without those whose names would cover another."""
+    peaks = scores.max(axis=0)
+    order = leaders((scores / np.where(peaks > 0, peaks, 1.0)).max(axis=1), len(labels))
+    span = np.ptp(points, axis=0)
+    places = (points - points.min(axis=0)) / np.where(span > 0, span, 1.0)
+    named: list[int] = []
+    for i in order if most else ():
+        apart = [
+            abs(places[i, 1] - places[k, 1]) >= _LINE
+            or places[i, 0] >= places[k, 0] + _LETTER * len(labels[k])
+            or places[k, 0] >= places[i, 0] + _LETTER * len(labels[i])
+            for k in named
+        ]
+        if all(apart):
+            named.append(int(i))
+        if len(named) == most:
+            break
+    return named

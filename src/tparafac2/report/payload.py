@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tparafac2 import __version__
 from tparafac2.data import label_text
+from tparafac2.inference import associations
 from tparafac2.report.choice import choice_account
 from tparafac2.report.display import LONGEST_LABEL, Display, account, component_accounts, look
 from tparafac2.report.opening import opening
@@ -96,6 +97,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "trace": _trace(result),
         "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
         "starts": _starts(result),
+        "associations": _associations(result),
         "choice": None if result.choice is None else choice_account(result.choice, words),
         "steps": STEPS,
         "version": __version__,
@@ -116,6 +118,18 @@ def _components(result: Result) -> list[dict[str, Any]]:
         }
         for one, portrait in zip(accounts, portraits(result))
     ]
+
+
+def _associations(result: Result) -> dict[str, Any] | None:
+    """What components have to do with what else is known of the rows, and what that does not prove."""
+    if not result.labels.attributes:
+        return None
+    found = associations(result)
+    lines = [
+        {str(name): _number(one) if isinstance(one, float) else one for name, one in line.items()}
+        for line in found.to_dict("records")
+    ]
+    return {"lines": lines, "level": found.attrs["level"], "note": found.attrs["note"]}
 
 
 def _marks(marks: Sequence[Mark]) -> list[dict[str, Any]]:
