@@ -141,6 +141,8 @@ def test_rows_are_on_a_map_by_group(show):
     page = show(jumping(A=rng.normal(size=(40, 2)), labels=labels))
     assert page.run("document.querySelectorAll('#row-map .point').length") == 40
     assert page.texts("#map-legend .name") == ["young", "old", HOSTILE]
+    assert len(page.texts("#association-table tbody tr")) == 4  # two components, two attributes
+    assert "not a cause" in page.text("#association-note")
     page.click("#map-legend .chip")
     assert page.run("document.querySelectorAll('#row-map .point.faint').length") == 30
     choose(page, "colour", "age")

@@ -23,17 +23,20 @@ class Cards {
         ...(one.state ? [badge("warning", one.state)] : []),
         ...(one.verdict ? [badge(TONES[one.verdict], one.verdict)] : []),
         this.spark(r)),
-      make("dl", {}, ...this.story(one).flatMap(([name, text]) =>
+      make("dl", {}, ...this.story(one, r).flatMap(([name, text]) =>
         [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)])));
   }
 
   // What it is, what it was and became, when it was strong, and how sure that is.
-  story(one) {
-    const { names } = this.explorer.fit.page;
+  story(one, r) {
+    const { page } = this.explorer.fit;
+    const { names } = page;
+    const groups = clearAssociations(page, r).map(associated).join("; ");
     const listed = (marks) => marks.map((mark) => cut(mark.label, 28)).join(", ") || "nothing of its own";
     const begun = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
     return [
       ...(one.state === "vanished" ? [] : [[names.rows, listed(one.rows)]]),
+      ...(groups ? [["groups", groups]] : []),
       ...one.stations.map((at) => [at.time ? cut(at.time, 16) : "always", listed(at.columns)]),
       ["strength", begun(one.strong)],
       ...(one.sure.length ? [["trust", begun(one.sure.join("; "))]] : []),

@@ -64,7 +64,8 @@ function legendOf(names, width, top) {
   const wide = width / perLine(width);
   return names.flatMap(({ name, tone }, n) => {
     const x = (n % perLine(width)) * wide + 8, y = top + 16 + 18 * Math.floor(n / perLine(width));
-    const stroke = getComputedStyle(tone).getPropertyValue("stroke");
+    const style = getComputedStyle(tone);
+    const stroke = style.stroke === "none" ? style.fill : style.stroke;
     const ink = getComputedStyle(document.body).color;
     return [
       draw("line", { x1: x, x2: x + 18, y1: y - 4, y2: y - 4, stroke, "stroke-width": 3 }),

@@ -18,7 +18,7 @@ class RowMap {
     byId("colour").append(...["", ...attributes].map((name) => make("option", { value: name }, cut(name, 40) || "nothing")));
     byId("colour-option").hidden = !attributes.length;
     new ResizeObserver(() => { if (this.box.clientWidth !== this.width) this.draw(); }).observe(this.box);
-    offer(this.box, "map-of-rows", { chart: true, lines: () => this.lines() });
+    offer(this.box, "map-of-rows", { chart: true, lines: () => this.lines(), names: () => this.legend() });
   }
 
   // The other component: that of the reader's choice, else that whose loadings differ most.
@@ -55,6 +55,12 @@ class RowMap {
       onclick: () => explorer.change({ group: explorer.group === name ? "" : name }),
     }, label(name), number(this.groups.of.filter((one) => one === slot).length)), slot)));
     this.draw();
+  }
+
+  legend() {
+    const point = (slot) => [...this.box.querySelectorAll(".point:not(.chosen)")].find((one) =>
+      one.style.getPropertyValue("--series") === `var(--c${slot})`);
+    return this.groups.names.map((name, slot) => ({ name, tone: point(slot) })).filter((one) => one.tone);
   }
 
   // Groups of rows by an attribute: by its values, the most frequent first, or a number by quarters.

@@ -1,9 +1,23 @@
-// The rows: their loadings on a component, and those that somebody chose on all.
+// The rows: their loadings on a component, those that somebody chose on all, and what groups have to do with them.
+
+const CLEAR = 0.05;  // a corrected p-value up to which an association counts as clear
+
+// An association in words.
+function associated({ attribute, high, low, value }) {
+  if (high) return `${cut(attribute, 24)}: higher in ${cut(String(high), 24)} than in ${cut(String(low), 24)}`;
+  return `${cut(attribute, 24)}: ${value < 0 ? "lower" : "higher"} where it is larger`;
+}
+
+function clearAssociations(page, r) {
+  const lines = page.associations ? page.associations.lines : [];
+  return lines.filter((one) => one.component === r + 1 && one.p_corrected !== null && one.p_corrected <= CLEAR);
+}
 
 class Rows {
   constructor(explorer) {
     this.explorer = explorer;
     this.bars = new BarList(byId("row-bars"), (i) => explorer.chooseRow(i));
+    if (explorer.fit.page.associations) offerTable("association-table", "associations");
   }
 
   show() {
@@ -12,6 +26,26 @@ class Rows {
     write("rows-head", `Loadings of ${fit.page.names.rows} on ${fit.called(explorer.component)}`);
     this.showBars();
     this.showTable();
+    this.showAssociations();
+  }
+
+  showAssociations() {
+    const { fit } = this.explorer;
+    const { associations } = fit.page;
+    byId("associations").hidden = !associations || !associations.lines.length;
+    if (byId("associations").hidden) return;
+    const head = ["component", "loadings by", ...["measured", "interval", "p, corrected"].map((content) =>
+      ({ kind: "number", content }))];
+    const sorted = [...associations.lines].sort((a, b) => (a.p_corrected ?? 1) - (b.p_corrected ?? 1));
+    const two = (value) => (value === null ? "" : written(value, 9));
+    fillTable(byId("association-table"), head, sorted.map((one) => Object.assign([
+      fit.heading(one.component - 1),
+      associated(one),
+      { kind: "number", content: two(one.value) },
+      { kind: "number", content: one.lower === null ? "" : `${two(one.lower)} to ${two(one.upper)}` },
+      { kind: "number", content: one.p_corrected === null ? "" : one.p_corrected.toPrecision(2) },
+    ], { kind: one.p_corrected === null || one.p_corrected > CLEAR ? "doubtful" : null })));
+    write("association-note", `Slanted: not clear (p above ${CLEAR}). ${associations.note}`);
   }
 
   showBars() {
