@@ -53,6 +53,12 @@ def test_a_negative_weight_that_shrinks_does_not_rise(show):
     assert page.texts("#fallers tbody td:first-child") == ["word 07"]
 
 
+def test_a_weight_that_falls_below_zero_falls(show):
+    B = jumping().B.copy()
+    B[:, 7, 1] = [1.0, 1.0, 0.9, 0.5, -0.6, -1.1]
+    assert "word 07" in show(jumping(B=B)).texts("#fallers tbody td:first-child")
+
+
 def test_patterns_at_chosen_times_stand_side_by_side(show):
     page = show(jumping())
     panels = "#multiples > li > div .link"

@@ -1,9 +1,10 @@
 // What changes: how far every column reaches, and the largest changes, with the steepest part of each.
 
 const MOST_MOVERS = 10;
+const BELOW = 0.8;  // the share of a change that makes it one of a negative weight
 const STEEP = 0.5;  // the share of a change that its steepest part has
 
-// All columns of a component over all times; changes away from zero are rises, towards it falls.
+// All columns of a component over all times: their range, and the largest changes.
 function surveyOf(fit, measure, r) {
   const reach = new Float64Array(fit.J);
   const moves = [];
@@ -23,9 +24,10 @@ function surveyOf(fit, measure, r) {
   return { reach, low, high, most, rises: largest(true), falls: largest(false) };
 }
 
-// A negative weight that shrinks does not rise.
-function grows(move) {
-  return Math.abs(move.to) >= Math.abs(move.from);
+// What goes up rises, unless it does so below zero: a negative weight that shrinks does not rise.
+function grows({ from, to, size }) {
+  const below = Math.abs(Math.min(to, 0) - Math.min(from, 0)) / size;
+  return (to > from) === (below <= BELOW);
 }
 
 // One column over the times at which the data say something: its range, largest way up and largest way down.
