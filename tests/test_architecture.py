@@ -36,7 +36,6 @@ ROOMS = (
     "fitting",
     "inference",
     "newdata",
-    "inference",
     "models",
     "choosing",
     "synthetic",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from banded import banded
 from hand_made import hand_made
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,6 +104,13 @@ def test_a_data_set_and_tables_have_names():
     for what in ("loadings", "patterns", "strengths"):
         assert tables[what]["name"].tolist()[:2] == ["Africa", ""]
     assert "name" not in tp.io.tidy_tables(hand_made())["loadings"]
+
+
+def test_tables_of_changes_have_names():
+    tables = tp.io.tidy_tables(banded().rename(["Ice", "Sun"]))
+    for what in ("moves", "contrasts"):
+        assert set(tables[what]["name"]) <= {"Ice", "Sun"}
+    assert "name" not in tp.io.tidy_tables(banded())["moves"]
 
 
 def test_a_renamed_model_is_another_one(small_data):

@@ -1,6 +1,9 @@
 """Each component in a few lines."""
 
+from dataclasses import replace
+
 import numpy as np
+from banded import banded
 from hand_made import hand_made
 
 from tparafac2.data import Labels
@@ -60,6 +63,14 @@ def test_how_sure_it_is():
     first, second = portraits(moving(trust=trust))
     assert first.sure[0].startswith("replicable (0.97")
     assert second.sure[0].startswith("there (0.50")
+
+
+def test_data_drawn_anew_tell_how_sure_it_is():
+    result = banded()
+    bands = replace(result.intervals, unmatched=np.array([0.0, 0.25]))
+    first, second = portraits(replace(result, intervals=bands))
+    assert "found again in 100 % of 50 data sets drawn anew" in first.sure
+    assert "found again in 75 % of 50 data sets drawn anew" in second.sure
 
 
 def test_a_pair_is_told_on_both_sides_by_name():

@@ -1,4 +1,4 @@
-"""How sure the parts of a fit are (refits to data drawn anew), and what they have to do with groups of rows."""
+"""How sure the parts of a fit are, by data drawn anew, and what they have to do with groups of rows."""
 
 from tparafac2.inference.asked import Request
 from tparafac2.inference.associations import associations

@@ -325,9 +325,9 @@ def _change_tables(result: Result) -> dict[str, pd.DataFrame]:
         place = {"component": r + 1, "column": columns[j], "move": what, "from": begin, "to": end}
         numbers = {"change": band.centre.ravel(), "lower": band.lower.ravel(), "upper": band.upper.ravel()}
         tables.append(pd.DataFrame(place | numbers | {"includes_zero": band.includes_zero.ravel()}))
-    found = {"moves": pd.concat(tables, ignore_index=True)}
+    found = {"moves": _with_names(result, pd.concat(tables, ignore_index=True))}
     if bands.asked:
-        found["contrasts"] = bands.contrast_table(columns, times)
+        found["contrasts"] = _with_names(result, bands.contrast_table(columns, times))
     return found
 
 
@@ -348,10 +348,15 @@ def _with_attributes(result: Result, lines: pd.DataFrame) -> pd.DataFrame:
 
 def _distinctive(result: Result) -> pd.DataFrame:
     """What sets each component apart at each time."""
-    found = result.distinctive(n=_DISTINCTIVE)
+    return _with_names(result, result.distinctive(n=_DISTINCTIVE))
+
+
+def _with_names(result: Result, table: pd.DataFrame) -> pd.DataFrame:
+    """A table with the names of components beside their numbers, if they have any."""
     if result.component_names:
-        found.insert(1, "name", [result.component_names[number - 1] for number in found["component"]])
-    return found
+        names = [result.component_names[number - 1] for number in table["component"]]
+        table.insert(table.columns.get_loc("component") + 1, "name", names)
+    return table
 
 
 def _names(result: Result) -> dict[str, str]:

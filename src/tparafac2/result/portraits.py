@@ -15,7 +15,7 @@ from tparafac2.result.kinds import Kind
 from tparafac2.result.moments import time_texts, timeline
 from tparafac2.result.naming import called, heading
 from tparafac2.result.record import Result
-from tparafac2.result.wording import trusted
+from tparafac2.result.wording import percentage, trusted
 
 _ROWS, _COLUMNS = 5, 5
 _STRONG = 0.5
@@ -204,6 +204,9 @@ def _strong(course: NDArray[np.float64], times: list[str]) -> str:
 def _sure(result: Result, r: int) -> tuple[str, ...]:
     """What was measured of a component, and what there is to beware of."""
     said = [trusted(result.trust, r)]
+    if (bands := result.intervals) is not None:
+        again = percentage(1 - float(bands.unmatched[r]))
+        said.append(f"found again in {again} of {bands.n_resamples} data sets drawn anew")
     for one in result.findings:
         if one.kind in (Kind.STARTS, Kind.FEW_STARTS_AGREE):
             said.append(f"{one.numbers['alike']} of {one.numbers['starts']} starts found these components")
