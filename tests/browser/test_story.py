@@ -165,3 +165,20 @@ def test_rows_are_on_a_map_by_group(show):
     page.run("document.querySelector('#row-map .point').dispatchEvent(new Event('click'))")
     assert len(page.texts("#row-table tbody tr")) == 1
     assert "colour=age" in page.run("location.hash")
+
+
+def test_data_stand_beside_their_fit(show):
+    result = jumping()
+    X = np.asarray(result.reconstruct())
+    X[2, 1, 7] += 30.0
+    X[3, 1, 7] = np.nan
+    page = show(result, data=X)
+    assert page.text("#entries-head") == "Data and fit: Bo, word 07"
+    assert page.texts("#misses tbody tr:first-child td")[:2] == ["Bo", "word 07"]
+    assert page.run("document.querySelectorAll('#entry-chart .line-dot').length") == 5
+    page.click("#row-bars button")
+    search(page, "word 40")
+    page.press("Enter")
+    assert page.text("#entries-head").endswith("word 40")
+    assert page.complaints() == []
+    assert not show(jumping()).run("document.getElementById('entries').checkVisibility()")

@@ -55,7 +55,7 @@ function longGaps(xs) {
 }
 
 // A chart shows { series, xs, labels, bands, at, log, onPick, about, height, period }: series are
-// { name, values, slot, thin, faint(k), band, steep }, band of [lower, upper] or null, steep { begin, end } the
+// { name, values, slot, thin, dots, faint(k), band, steep }, band of [lower, upper] or null, steep { begin, end } the
 // part to mark; labels null for plain numbers; bands the places to hatch; at the cursor.
 class LineChart {
   constructor(box) {
@@ -244,8 +244,13 @@ class LineChart {
   }
 
   // Pieces between neighbours, so that what the data do not determine looks different.
-  line({ values, slot, thin, faint = () => false }) {
+  line({ values, slot, thin, dots = false, faint = () => false }) {
     const point = (k) => `${this.x(this.spec.xs[k]).toFixed(1)},${this.y(values[k]).toFixed(1)}`;
+    if (dots) {
+      const circle = (value, k) => (this.drawable(value)
+        ? [draw("circle", { cx: this.x(this.spec.xs[k]).toFixed(1), cy: this.y(value).toFixed(1), r: 3, class: "dot line-dot" })] : []);
+      return colour(draw("g", {}, ...values.flatMap(circle)), slot);
+    }
     const paths = { sure: "", faint: "" };
     let before = -1, drawn = "";
     for (let k = 0; k < values.length; k++) {

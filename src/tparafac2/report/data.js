@@ -148,6 +148,20 @@ class Fit {
     return this.page.strengths.reduce((sum, course) => sum + Math.abs(course[k]), 0);
   }
 
+  // An entry of the data, where the page has them, and what the model makes of it.
+  entry(i, j, k) {
+    const { rows, columns, counts, sizes } = this.entries;
+    const course = rows.get(i) * columns.size + columns.get(j);
+    const count = counts[course * this.K + k];
+    return count === NOTHING ? NaN : count * sizes[course];
+  }
+
+  fitted(i, j, k) {
+    let sum = 0;
+    for (let r = 0; r < this.R; r++) sum += this.loading(r, i) * this.strength(r, k) * this.weight(r, j, k);
+    return sum;
+  }
+
   loading(r, i) {
     return this.loadings[r * this.I + i];
   }

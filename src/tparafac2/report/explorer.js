@@ -35,6 +35,7 @@ class Explorer {
     this.movers = new Movers(this);
     this.rowPart = new Rows(this);
     this.rowMap = new RowMap(this);
+    this.entries = new EntriesPart(this);
     this.search = new Search(this);
     this.cards = new Cards(this);
     this.setUpControls();
@@ -174,6 +175,11 @@ class Explorer {
     return chosen.includes(place) ? chosen.filter((one) => one !== place) : [...chosen, place].slice(-COLOURS);
   }
 
+  // Chosen last, whether it was there or not.
+  with(chosen, place) {
+    return [...chosen.filter((one) => one !== place), place].slice(-COLOURS);
+  }
+
   value(j, k) {
     return this.fit.value(this.measure, this.component, j, k);
   }
@@ -213,6 +219,7 @@ class Explorer {
     this.movers.show();
     this.rowPart.show();
     this.rowMap.show();
+    this.entries.show();
     this.search.show();
     this.showTime();
   }
@@ -317,6 +324,7 @@ class Explorer {
     this.showLegends();
     this.courseChart.moveCursor(time);
     this.strengthChart.moveCursor(time);
+    if (this.entries.chart) this.entries.chart.moveCursor(time);
   }
 
   showBars() {

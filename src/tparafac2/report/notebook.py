@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 from tparafac2.errors import InvalidValue
 from tparafac2.models import Decomposition
@@ -44,7 +45,9 @@ class PageView:
         )
 
 
-def explore(fitted: Decomposition | Result, *, title: str | None = None, height: int = 800) -> PageView:
+def explore(
+    fitted: Decomposition | Result, *, title: str | None = None, height: int = 800, data: Any = None
+) -> PageView:
     """Show the page of a fit inside a notebook, without a file and without a server.
 
     Parameters
@@ -53,6 +56,8 @@ def explore(fitted: Decomposition | Result, *, title: str | None = None, height:
     title : str, optional
     height : int
         Of the frame, in pixels; at least 200.
+    data : optional
+        The data of the fit, to be shown beside it; see `write_page`.
 
     Returns
     -------
@@ -79,4 +84,4 @@ def explore(fitted: Decomposition | Result, *, title: str | None = None, height:
             f" must be a whole number of pixels, at least {_LOWEST}; got {height!r}.",
             received=height,
         )
-    return PageView(page_text(as_result(fitted), title), height)
+    return PageView(page_text(as_result(fitted), title, data=data), height)

@@ -84,7 +84,9 @@ function setUpLinks() {
 async function start() {
   const page = JSON.parse(byId("data").textContent);
   showOverview(page);
-  new Explorer(await Fit.open(page));
+  const fit = await Fit.open(page);
+  await EntriesPart.open(fit);
+  new Explorer(fit);
   setUpLinks();
   showChoice(page.choice);
   offerChoice(page.choice);

@@ -16,6 +16,7 @@ from tparafac2.data import label_text
 from tparafac2.inference import associations
 from tparafac2.report.choice import choice_account
 from tparafac2.report.display import LONGEST_LABEL, Display, account, component_accounts, look
+from tparafac2.report.entries import entries_of
 from tparafac2.report.opening import opening
 from tparafac2.result import Mark, Result, portraits, size_text
 from tparafac2.words import PYTHON, Words
@@ -58,7 +59,9 @@ class Steps(NamedTuple):
     sizes: NDArray[np.float32]
 
 
-def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Words = PYTHON) -> dict[str, Any]:
+def payload(
+    result: Result, *, title: str, about: Mapping[str, Any], words: Words = PYTHON, data: Any = None
+) -> dict[str, Any]:
     """Collect all that the page shows, as JSON knows it; `about` has further facts by name: what was done.
 
     Examples
@@ -94,6 +97,7 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "patterns": {"counts": packed(patterns.counts), "sizes": in_base64(patterns.sizes)},
         "unseen": in_base64(np.packbits(unseen, bitorder="little")) if unseen.any() else "",
         "bands": _bands(result, view.order, rows, columns),
+        "entries": None if data is None else _entries(result, data, view.order, rows, columns),
         "trace": _trace(result),
         "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
         "starts": _starts(result),
@@ -165,6 +169,29 @@ def _bands(
         if "loadings" in ends:
             told[end]["loadings"] = in_base64(ends["loadings"][rows].T.astype("<f4"))
     return told
+
+
+def _entries(
+    result: Result, data: Any, order: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Data beside the fit, by places that rows and columns have on the page."""
+    found = entries_of(result, data, order)
+    here = [
+        np.flatnonzero(np.isin(own, shown)) for own, shown in ((found.rows, rows), (found.columns, columns))
+    ]
+    steps = quantise(found.courses[np.ix_(*here)])
+    row_places, column_places = ({int(one): n for n, one in enumerate(shown)} for shown in (rows, columns))
+    return {
+        "rows": [row_places[int(one)] for one in found.rows[here[0]]],
+        "columns": [column_places[int(one)] for one in found.columns[here[1]]],
+        "counts": packed(steps.counts),
+        "sizes": in_base64(steps.sizes),
+        "misses": [
+            {"row": row_places[i], "column": column_places[j], "share": _number(share)}
+            for i, j, share in found.misses
+            if i in row_places and j in column_places
+        ],
+    }
 
 
 def quantise(courses: NDArray[np.float64], steps: int = STEPS) -> Steps:
