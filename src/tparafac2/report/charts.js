@@ -223,8 +223,9 @@ class LineChart {
     const dense = (places[places.length - 1] - places[0]) / places.length < 3;
     const strokes = labels && !dense ? places.map((x) =>
       draw("line", { x1: x, x2: x, y1: bottom, y2: bottom + 4, class: "tick" })) : [];
-    return draw("g", {}, ...strokes, ...ticks.map(([x, text]) =>
-      draw("text", { x, y: height - 5, "text-anchor": "middle" }, text)));
+    const place = (x, text) => (x + (String(text).length * LETTER) / 2 > this.width
+      ? { x: this.width, "text-anchor": "end" } : { x, "text-anchor": "middle" });
+    return draw("g", {}, ...strokes, ...ticks.map(([x, text]) => draw("text", { ...place(x, text), y: height - 5 }, text)));
   }
 
   // The band around a line, in pieces where it is known.

@@ -14,7 +14,7 @@ from tparafac2.result import Result
 MOST_ENTRIES = 1_000_000
 """Beyond these the page has the data of the rows and columns with the largest residuals only."""
 
-_MOST_MISSES = 15
+_MOST_MISSES = 10
 
 
 class Entries(NamedTuple):
@@ -59,16 +59,14 @@ def entries_of(result: Result, X: Any, order: NDArray[np.intp]) -> Entries:
     X = X.data if isinstance(X, Prepared) else X
     _, I, J = result.shape
     left = np.zeros((I, J))
-    slices = []
     for piece, strength, pattern in zip(data_slices(X, result), result.C, result.B):
-        width = len(pattern)
-        left[:, :width] += np.nan_to_num((piece - (result.A * strength) @ pattern.T) ** 2)
-        slices.append(piece)
-    rows, columns = _kept(left, max(1, MOST_ENTRIES // len(slices)))
-    courses = np.full((len(rows), len(columns), len(slices)), np.nan)
-    for place, k in enumerate(order):
-        there = columns < slices[k].shape[1]
-        courses[:, there, place] = slices[k][np.ix_(rows, columns[there])]
+        left[:, : len(pattern)] += np.nan_to_num((piece - (result.A * strength) @ pattern.T) ** 2)
+    rows, columns = _kept(left, max(1, MOST_ENTRIES // len(order)))
+    courses = np.full((len(rows), len(columns), len(order)), np.nan)
+    # Read a second time: sparse slices are dense one at a time only.
+    for place, piece in zip(np.argsort(order), data_slices(X, result)):
+        there = columns < piece.shape[1]
+        courses[:, there, place] = piece[np.ix_(rows, columns[there])]
     return Entries(rows, columns, courses, _misses(left, rows, columns))
 
 
