@@ -125,6 +125,13 @@ def test_components_are_named_on_the_page(show, name):
     assert page.complaints() == []
 
 
+def test_names_of_the_model_are_on_the_page(show):
+    page = show(jumping(component_names=("Ice", "")))
+    assert page.texts("#cards .link") == ["1: Ice", "Component 2"]
+    assert page.texts("#components span") == ["Ice", "2"]
+    assert "name1" not in page.run("location.hash")  # only those of the reader are in the address
+
+
 def test_cards_say_what_a_component_is_was_and_became_when_it_was_strong_and_how_sure(show):
     page = show(jumping(C=np.array([[50.0, 1.0]] * 5 + [[50.0, 4.0]])))
     card = dict(zip(page.texts("#cards > li:nth-child(2) dt"), page.texts("#cards > li:nth-child(2) dd")))
