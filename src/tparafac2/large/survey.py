@@ -14,6 +14,8 @@ from tparafac2.data.exact_sums import frobenius_norm
 from tparafac2.data.interface import negative_squares
 from tparafac2.large.blocks import Blocks
 
+_PLAIN = 1e-200, 1e200  # sums of squares that nothing was lost of
+
 
 class Look(NamedTuple):
     """What was seen of one block.
@@ -39,8 +41,11 @@ class Look(NamedTuple):
 def look(stored: NDArray[Any], shared: None, own: None) -> tuple[Look, tuple[NDArray[np.int64], ...]]:
     """Look at one block (K, i, J); what is summed is how many rows were observed of each column (K, J)."""
     K, i, J = stored.shape
-    norm = frobenius_norm(list(stored))
     everything = np.full((K, J), i), np.ones(i, dtype=bool)
+    squares, below = _sums_of_squares(stored)
+    if _PLAIN[0] < squares < _PLAIN[1]:  # false of NaN
+        return Look(math.sqrt(squares), below / squares, everything[1]), (everything[0],)
+    norm = frobenius_norm(list(stored))
     if math.isfinite(norm):
         return Look(norm, _negative(stored, norm), everything[1]), (everything[0],)
     infinite = np.isinf(stored)
@@ -52,6 +57,19 @@ def look(stored: NDArray[Any], shared: None, own: None) -> tuple[Look, tuple[NDA
     known = np.where(seen, stored, 0.0)
     norm = frobenius_norm(list(known))
     return Look(norm, _negative(known, norm), seen.any(axis=(0, 2))), (seen.sum(axis=1),)
+
+
+def _sums_of_squares(stored: NDArray[Any]) -> tuple[float, float]:
+    """Of all entries, and of the negative ones: not finite where any entry is not, or squares overflow."""
+    total = below = 0.0
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        for piece in stored:
+            values = piece.astype(np.float64).ravel()
+            total += float(values @ values)
+            if values.min() < 0:
+                np.minimum(values, 0.0, out=values)
+                below += float(values @ values)
+    return total, below
 
 
 def _negative(stored: NDArray[Any], norm: float) -> float:
