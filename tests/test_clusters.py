@@ -201,3 +201,19 @@ def test_nobody_waits_for_what_is_not_wanted(client):
     began = time.monotonic()
     assert clusters.result_of(client, LateAnswer(30.0), lambda: True) is None
     assert time.monotonic() - began < 20.0
+
+
+class Ending:
+    """The client of a cluster that is about to end: it knows of no workers, not even that there are none."""
+
+    status = "running"
+
+    def scheduler_info(self, n_workers):
+        return {}
+
+
+def test_a_cluster_that_is_about_to_end(monkeypatch):
+    monkeypatch.setattr(clusters, "PATIENCE", 0.1)
+    with pytest.raises(ChildProcessError, match="were lost, and did not come back"):
+        clusters.result_of(Ending(), LateAnswer(30.0))
+    assert clusters.count_threads(Ending()) == 1
