@@ -163,5 +163,5 @@ def test_completion_needs_a_place(folder, tmp_path):
     )
     wide = complete(folder / "fit", folder / "all.nc", "--out", tmp_path / "x.nc", "--level", "95")
     assert wide.exit_code == ExitCode.SETTINGS
-    assert "--level must be between 0 and 1; got 95.0." in wide.stderr
+    assert "--level must be above 0 and below 1; got 95.0." in wide.stderr
     assert not (tmp_path / "x.nc").exists()

@@ -55,14 +55,14 @@ def complete(result: Result, X: Any, given: Given = NOTHING_SAID, *, level: floa
     False
     """
     terms_of(result)
-    if level is not None and not 0 < require_number("level", level, "positive and finite") < 1:
-        raise InvalidValue(Argument("level"), f" must be between 0 and 1; got {level!r}.", received=level)
+    if level is not None and not 0 < require_number("level", level, "above 0 and below 1") < 1:
+        raise InvalidValue(Argument("level"), f" must be above 0 and below 1; got {level!r}.", received=level)
     if isinstance(X, Prepared):
         raise InvalidValue(
             "X was prepared, and entries are filled in in the units before that: give it as it was, and the "
             "model prepares it itself."
         )
-    rows = matched(result, X, given)
+    rows = matched(result, X, given, "complete")
     if rows.reading.is_sparse and not isinstance(X, Table):
         made = [X] * 3  # every entry of sparse slices is known
     else:

@@ -135,13 +135,13 @@ class NewRows:
         return [np.isnan(piece) for piece in self.raw]
 
 
-def matched(result: Result, X: Any, given: Given) -> NewRows:
-    """New rows as the data of the fit were; see `Decomposition.transform`."""
+def matched(result: Result, X: Any, given: Given, asked: str = "transform") -> NewRows:
+    """New rows as the data of the fit were, for what was `asked` for; see `Decomposition.transform`."""
     X, prepared = as_data(result, X)
     if isinstance(X, Stored):
         raise InvalidValue(
-            "this is not for data that are read in blocks of rows: give rows that fit in memory, some at a "
-            "time."
+            f"{asked} needs rows that fit in memory, and X is read in blocks of rows: give some rows at a "
+            f"time, or {asked}(X.sample(1000)) for rows that are drawn at random."
         )
     X = long_table(X) if is_frame(X) and given.dims is None else X
     table = X if isinstance(X, Table) and not prepared else None
