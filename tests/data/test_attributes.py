@@ -95,7 +95,7 @@ def test_lines_that_repeat_a_row_must_agree():
         join(twice)
     unlabelled = pd.DataFrame({"sex": ["f", "f", "m"], "age": [1, 2, 3]})
     with pytest.raises(
-        ValueError, match="row 'f' twice, .* row labels were taken from its first column 'sex'"
+        ValueError, match=r"row 'f' twice, .* row labels were taken from its first column 'sex'"
     ):
         join(unlabelled)
     with pytest.raises(ValueError, match="row labels were taken from its index"):

@@ -96,9 +96,10 @@ def associations(
     """
     import pandas as pd
 
+    asked = request is not None  # pages and folders have what there is, and ask for nothing
     request = request or Request()
     usable, skipped = _usable(result, attributes)
-    if not usable:
+    if not usable and asked:
         why = "; ".join(f"{shown(name)}: {reason}" for name, reason in skipped.items())
         warnings.warn(ToldWarning(f"no attribute of the rows can be tested ({why})."), stacklevel=3)
     rng = np.random.default_rng(request.random_state)
