@@ -165,7 +165,7 @@ def load_new(request: NewData, *, silently: bool) -> Asked:
     model = load_model(file)
     weights, column, _ = read_weights(request.weights, request.rows)
     lines: dict[str, Any] = {"absent": request.absent, "duplicates": request.duplicates, "weights": column}
-    data = read(request.file, select=select, **names(request), **lines)
+    data = read(request.file, select=select, one_time=True, **names(request), **lines)
     about = [selection_of(data), data.describe(FLAGS) if isinstance(data, Table) else ""]
     for sentence in about:
         if sentence and not silently:
