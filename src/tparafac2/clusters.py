@@ -81,10 +81,14 @@ def current_client() -> Any:
         return None
 
 
+def workers_of(client: Any) -> list[dict[str, Any]]:
+    """What is known of every worker of a cluster; nothing of one that is about to end."""
+    return list(client.scheduler_info(n_workers=-1).get("workers", {}).values())
+
+
 def count_threads(client: Any) -> int:
     """How many threads the workers of a cluster have together."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    threads: int = sum(worker["nthreads"] for worker in workers)
+    threads: int = sum(worker["nthreads"] for worker in workers_of(client))
     return max(1, threads)
 
 
@@ -216,7 +220,7 @@ def _has_workers(client: Any) -> bool:
     if client.status != "running":
         return False
     try:
-        return bool(client.scheduler_info(n_workers=-1)["workers"])
+        return bool(workers_of(client))
     except (OSError, TimeoutError):
         return False
 

@@ -11,6 +11,9 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from explored import fit
+
+from tparafac2.report import write_page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
@@ -172,6 +175,23 @@ class Tab:
         self.call("Input.dispatchKeyEvent", type="keyDown", **common, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
+    def saved(self, selector, folder):
+        """Press a button that saves a file, and give the file."""
+        before = set(folder.iterdir())
+        self.browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        self.click(selector)
+        deadline = time.monotonic() + PATIENCE
+        while not (new := [one for one in set(folder.iterdir()) - before if "crdownload" not in one.name]):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"nothing was saved: {selector}")
+            time.sleep(0.02)
+        return new[0]
+
+    def pages(self):
+        """Print to PDF, and count its pages."""
+        data = b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
+        return data.count(b"/Type /Page\n") or data.count(b"/Type /Page") - data.count(b"/Type /Pages")
+
     def type(self, text):
         self.call("Input.insertText", text=text)
 
@@ -193,7 +213,7 @@ class Tab:
                 case "Page.javascriptDialogOpening":
                     found.append(params)
                 case "Network.requestWillBeSent" if not params["request"]["url"].startswith(
-                    ("file:", "data:")
+                    ("file:", "data:", "blob:")
                 ):
                     found.append(params["request"]["url"])
         return found
@@ -246,3 +266,18 @@ def tab(browser):
     yield open_page
     for one in tabs:
         one.close()
+
+
+@pytest.fixture
+def show(tab, tmp_path):
+    """Write a result as a page and open it; nothing may go wrong with that."""
+
+    def write_and_open(result=None, looks=None, **options):
+        path = write_page(result or fit(), tmp_path / "50% & #1.html", **options)
+        page = tab(path, **(looks or {}))
+        page.until("document.documentElement.dataset.ready || !document.getElementById('failure').hidden")
+        assert page.complaints() == []
+        assert page.run("document.documentElement.dataset.ready") == "yes"
+        return page
+
+    return write_and_open

@@ -13,6 +13,15 @@ AXES = ["--axes", "time,rows,columns"]
 LITTLE = ["--starts", "2", "--masks", "1", "--splits", "1", "--no-compare"]
 
 
+def alike(ours, theirs):
+    """Equal but for rounding: sums depend on where in memory arrays arrive."""
+    if isinstance(ours, dict):
+        return ours.keys() == theirs.keys() and all(alike(ours[key], theirs[key]) for key in ours)
+    if isinstance(ours, list):
+        return len(ours) == len(theirs) and all(map(alike, ours, theirs))
+    return ours == (pytest.approx(theirs, rel=1e-6, abs=1e-9) if isinstance(theirs, float) else theirs)
+
+
 @pytest.fixture(scope="module")
 def array(tmp_path_factory):
     file = tmp_path_factory.mktemp("data") / "x.npy"
@@ -26,7 +35,7 @@ def test_a_choice(array):
     asked = ["choose", array, *AXES, *LITTLE, *settings]
     here, there = run(*asked, "--jobs", "1"), run(*asked, "--dask", "local")
     assert there.exit_code == here.exit_code == 0
-    assert json.loads(there.stdout) == json.loads(here.stdout)
+    assert alike(json.loads(there.stdout), json.loads(here.stdout))
 
 
 @pytest.mark.slow
@@ -35,7 +44,7 @@ def test_a_comparison(array):
     lines = [json.loads(run(*asked, *more).stdout)["models"] for more in ([], ["--dask", "local"])]
     for one in [*lines[0], *lines[1]]:
         del one["seconds"]
-    assert lines[0] == lines[1]
+    assert alike(lines[0], lines[1])
 
 
 @pytest.mark.parametrize("command", ["choose", "compare"])

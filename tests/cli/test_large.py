@@ -96,3 +96,13 @@ def test_a_spoilt_entry_is_named_with_its_block(store, tmp_path):
     ended = run("fit", tmp_path / "s.zarr", *ASKED, "--memory", "2MB", "--out", tmp_path / "out")
     assert ended.exit_code not in (0, 1)
     assert "row 1234, column 3" in " ".join(ended.stderr.split())
+
+
+@pytest.mark.slow
+def test_intervals_are_not_for_blocks(store, tmp_path):
+    ended = run(
+        "fit", store, *ASKED, *BRIEFLY, "--memory", "2MB", "--intervals", "20", "--out", tmp_path / "o"
+    )
+    assert ended.exit_code == 0
+    assert "Warning: no intervals: intervals come of many fits to data in memory" in ended.stderr
+    assert (tmp_path / "o" / "model.nc").exists()

@@ -140,6 +140,21 @@ def test_completed_tables(folder, tmp_path):
     assert read(out, rows="author", columns="word", time="year", values="value").shape == (4, 4, 20)
 
 
+def test_times_that_a_table_lacks_are_filled_and_told(folder, tmp_path):
+    lines, some, out = pd.read_csv(folder / "new.csv"), tmp_path / "some.csv", tmp_path / "whole.csv"
+    lines[lines.year < 2003].to_csv(some, index=False)
+    run = complete(folder / "fit", some, *NAMES, "--out", out)
+    assert run.exit_code == ExitCode.FINE, run.output
+    assert run.stderr.count("X has no line of 2 of the 4 times of the model: 2003, 2004.") == 1
+    assert "160 of 320 entries were filled in, 160 of them at 2 times that are not in the data." in run.stdout
+    assert set(pd.read_csv(out).query("filled").year) == {2003, 2004}
+    lines[lines.year == 2003].to_csv(some, index=False)
+    alone = transform(folder / "fit", some, *NAMES, *MISSING, "--json")
+    assert alone.exit_code == ExitCode.FINE, alone.output
+    assert "3 of the 4 times" in alone.stderr
+    assert len(json.loads(alone.stdout)["loadings"]) == 8
+
+
 def test_completion_needs_a_place(folder, tmp_path):
     assert complete(folder / "fit", folder / "all.nc").exit_code == ExitCode.USAGE
     assert (
@@ -148,5 +163,5 @@ def test_completion_needs_a_place(folder, tmp_path):
     )
     wide = complete(folder / "fit", folder / "all.nc", "--out", tmp_path / "x.nc", "--level", "95")
     assert wide.exit_code == ExitCode.SETTINGS
-    assert "--level must be between 0 and 1; got 95.0." in wide.stderr
+    assert "--level must be above 0 and below 1; got 95.0." in wide.stderr
     assert not (tmp_path / "x.nc").exists()

@@ -93,6 +93,13 @@ def test_lines_that_repeat_a_row_must_agree():
     twice.loc[1, "sex"] = "m"
     with pytest.raises(ValueError, match="has the row 'Ann' twice, with different values"):
         join(twice)
+    unlabelled = pd.DataFrame({"sex": ["f", "f", "m"], "age": [1, 2, 3]})
+    with pytest.raises(
+        ValueError, match=r"row 'f' twice, .* row labels were taken from its first column 'sex'"
+    ):
+        join(unlabelled)
+    with pytest.raises(ValueError, match="row labels were taken from its index"):
+        join(unlabelled.set_index(pd.Index(["Ann", "Ann", "Bo"])))
 
 
 def test_labels_that_match_nothing_are_named():

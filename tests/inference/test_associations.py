@@ -169,7 +169,10 @@ def test_attributes_that_tell_nothing_are_skipped_and_said_to_be():
     assert "not a cause" in table.attrs["note"]
     with pytest.raises(ValueError, match="attributes has 'few', but only 1 rows have it"):
         of(A, asked="few", few=[1.0] + [np.nan] * 59)
-    assert len(of(A, same=["x"] * 60)) == 0
+    with pytest.warns(
+        UserWarning, match=r"no attribute .* \('same': it has fewer than two groups .*; 'few': only 1"
+    ):
+        assert len(of(A, same=["x"] * 60, few=[1.0] + [np.nan] * 59)) == 0
 
 
 def test_a_component_that_vanished_has_no_numbers():

@@ -175,7 +175,11 @@ def test_any_number_comes_back(tmp_path, values):
 
 def test_missing_file_and_folder(tmp_path):
     assert "there is no file" in _refused(tmp_path / "no.csv", FileNotFoundError)
-    assert "is a folder" in _refused(tmp_path, IsADirectoryError)
+    assert "is a folder: give the path of a file in it" in _refused(tmp_path, IsADirectoryError)
+    (tmp_path / "votes").mkdir()
+    (tmp_path / "votes" / "part-0.parquet").touch()
+    said = _refused(tmp_path / "votes", IsADirectoryError)
+    assert "rename the folder so that it ends in .parquet, such as 'votes.parquet'" in said
 
 
 def test_unknown_ending(written):

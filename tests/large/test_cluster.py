@@ -98,9 +98,10 @@ def test_a_worker_that_dies_changes_nothing(X, cluster, client, tmp_path, kind):
         patch.setattr(room.OnWorkers, "_once", killing)
         disturbed = tp.TParafac2(3, **SETTINGS).fit_intake(intake).result_
     assert kill.left < 0
-    assert disturbed.objective == undisturbed.objective
-    np.testing.assert_array_equal(disturbed.A, undisturbed.A)
-    np.testing.assert_array_equal(disturbed.B, undisturbed.B)
+    # Sums depend in their last digit on where in memory arrays arrive.
+    assert disturbed.objective == pytest.approx(undisturbed.objective, rel=1e-12)
+    np.testing.assert_allclose(disturbed.A, undisturbed.A, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(disturbed.B, undisturbed.B, rtol=1e-8, atol=1e-10)
 
 
 def test_no_more_data_on_the_client_than_its_part(client, tmp_path):

@@ -129,9 +129,16 @@ def test_columns_that_are_not_there_stay_missing():
     assert np.isfinite(found[4, 0, 0])
 
 
-@pytest.mark.parametrize("level", [0, 1, 1.5, -1, "high", True])
-def test_levels_that_are_none(model, level):
-    with pytest.raises((ValueError, TypeError), match="level must be"):
+@pytest.mark.parametrize(
+    ("level", "what"),
+    [
+        *((level, "above 0 and below 1; got") for level in (0, 1, 1.5, -1, np.inf)),
+        ("x", "a number"),
+        (True, "a number"),
+    ],
+)
+def test_levels_that_are_none(model, level, what):
+    with pytest.raises((ValueError, TypeError), match=f"level must be {what}"):
         model.complete(HOLED, level=level)
 
 

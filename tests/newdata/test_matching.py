@@ -78,15 +78,108 @@ def test_times_are_matched_by_what_they_mean(model):
     assert np.allclose(found, by_date.A_, atol=2e-3 * np.abs(by_date.A_).max())
 
 
-def test_a_long_table_lacks_what_is_absent(model):
+NAMED = {"rows": "author", "columns": "word", "time": "year", "values": "n"}
+
+
+@pytest.mark.parametrize(
+    ("absent", "value", "how"),
+    [
+        ("zero", 0.0, "zero: say absent='missing' if not observed"),
+        ("rows", 0.0, "zero: say"),
+        ("missing", np.nan, "missing"),
+    ],
+)
+def test_times_that_a_long_table_lacks_are_missing_and_columns_are_as_it_says(model, absent, value, how):
     some = long(labelled(rows=slice(0, 3)))
     some = some[(some.word != "c") & (some.year != 2003)]
-    named = {"rows": "author", "columns": "word", "time": "year", "values": "n"}
-    zeros, holes = RAW[:, :3].copy(), RAW[:, :3].copy()
-    for filled, value in ((zeros, 0.0), (holes, np.nan)):
-        filled[:, :, 2] = filled[2] = value
-    assert np.allclose(model.transform(tp.Table(some, **named)), model.transform(zeros))
-    assert np.allclose(model.transform(tp.Table(some, absent="missing", **named)), model.transform(holes))
+    expected = RAW[:, :3].copy()
+    expected[:, :, 2] = value
+    expected[2] = np.nan
+    sentence = (
+        r"X has no line of 1 of the 4 times of the model: 2003\. .* taken as missing\. X has no line of 1 of "
+        rf"the 8 columns of the model: 'c'\. These are taken as {how}"
+    )
+    table = tp.Table(some, absent=absent, **NAMED)
+    for name in ("transform", "score", "complete"):
+        with pytest.warns(UserWarning, match=sentence):
+            found = getattr(model, name)(table)
+        assert np.allclose(found, getattr(model, name)(expected))
+    with pytest.warns(UserWarning, match="2003"):
+        assert np.allclose(model.transform(some[some.word != "c"]), model.transform(zeros_for(some)))
+
+
+def zeros_for(some):
+    array = some.set_index(["year", "author", "word"]).n.to_xarray()
+    return array.reindex(word=WORDS, fill_value=0.0).reindex(year=YEARS).transpose("year", "author", "word")
+
+
+def test_half_of_the_times_do_not_halve_loadings(model):
+    some = long(labelled())
+    some = some[some.year.isin(YEARS[:2])]
+    with pytest.warns(UserWarning, match="2 of the 4 times"):
+        found = model.transform(tp.Table(some, **NAMED))
+    rows = np.argsort([f"r{i}" for i in range(16)])
+    slope = (found * model.A_[rows]).sum(axis=0) / (model.A_**2).sum(axis=0)
+    assert np.all(slope > 0.8)
+
+
+def test_one_time_tells_loadings(model):
+    one = long(labelled(years=[2001]))
+    for data in (one, tp.Table(one, **NAMED), tp.Table(one.assign(w=2.0), weights="w", **NAMED)):
+        with pytest.warns(UserWarning, match="3 of the 4 times"):
+            found = model.transform(data)
+        alone = np.full_like(RAW, np.nan)
+        alone[1] = RAW[1]
+        assert np.allclose(found, model.transform(alone)[np.argsort([f"r{i}" for i in range(16)])])
+    with pytest.raises(ValueError, match="no times in common: X has 1990"):
+        model.transform(tp.Table(one.assign(year=1990), **NAMED))
+
+
+def test_sparse_tables_that_lack_times(model):
+    some = long(labelled())
+    some = some[(some.year != 2004) & (some.index % 13 == 1)]
+    sparse = tp.Table(some, **NAMED)
+    assert not isinstance(sparse.slices()[0], np.ndarray)
+    array = zeros_for(some).fillna(0.0)
+    array[3] = np.nan
+    with pytest.warns(UserWarning, match="1 of the 4 times"):
+        assert np.allclose(model.transform(sparse), model.transform(array))
+
+
+def test_few_columns_are_refused_where_others_would_be_zero(model):
+    some = long(labelled(words=["a", "b", "e"]))
+    with pytest.raises(
+        ValueError, match=r"no line of 5 of the 8 columns of the model: 'c', .* Too few are there"
+    ):
+        model.transform(tp.Table(some, **NAMED))
+    with pytest.warns(UserWarning, match="5 of the 8 columns .* taken as missing"):
+        model.transform(tp.Table(some, absent="missing", **NAMED))
+    with pytest.warns(UserWarning, match="4 of the 8 columns .* taken as zero"):
+        model.transform(tp.Table(long(labelled(words=["a", "b", "e", "f"])), **NAMED))
+
+
+def test_rows_without_a_line_at_a_time_have_no_zeros_there(model):
+    some = long(labelled(rows=slice(0, 3)))
+    some = some[(some.word != "c") & ~((some.author == "r1") & (some.year == 2001))]
+    expected = RAW[:, :3].copy()
+    expected[:, :, 2] = 0.0
+    expected[1, 1] = np.nan
+    with pytest.warns(UserWarning, match="1 of the 8 columns"):
+        found = model.transform(tp.Table(some, absent="rows", **NAMED))
+    assert np.allclose(found, model.transform(expected))
+
+
+@pytest.mark.parametrize(
+    "steps", [{"transform": "share"}, {"transform": "clr"}, {"center": "rows"}, {"scale": "time"}]
+)
+def test_lacking_times_of_prepared_models(steps):
+    model = tp.CP(1, **QUICK).fit(tp.Preparation(**steps).apply(abs(labelled()) + 1))
+    some = long(abs(labelled()) + 1)
+    holed = abs(RAW) + 1
+    holed[3] = np.nan
+    with pytest.warns(UserWarning, match="1 of the 4 times"):
+        found = model.transform(tp.Table(some[some.year != 2004], **NAMED))
+    assert np.allclose(found, model.transform(holed)[np.argsort([f"r{i}" for i in range(16)])])
 
 
 def test_columns_that_are_lacking_or_unknown_are_named(model):

@@ -155,8 +155,12 @@ def test_what_is_larger_than_memory_is_read_in_blocks(tmp_path):
     assert relative(model.transform(preparation.apply(stored)), model.A_) < 1e-7
     with pytest.raises(ValueError, match="6 times and 19 columns, but the model has 6 and 20"):
         model.transform(tp.Stored(file[:, :, :-1]))
-    with pytest.raises(ValueError, match="not for data that are read in blocks"):
-        model.complete(stored)
+    for name in ("complete", "score"):
+        with pytest.raises(
+            ValueError, match=rf"^{name} needs rows that fit in memory.*{name}\(X\.sample\(1000"
+        ):
+            getattr(model, name)(stored)
+    assert model.score(stored.sample(10)) < 1.0
 
 
 def test_rows_without_information_are_named():

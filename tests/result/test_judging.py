@@ -6,8 +6,8 @@ from hand_made import hand_made
 
 from tparafac2.cli.wording import FLAGS
 from tparafac2.penalties import Parafac2, SoftParafac2, TemporalSmoothness
-from tparafac2.report.display import account, component_accounts, look
-from tparafac2.result import Kind, Severity, Terms, Trust, sentence
+from tparafac2.report.display import account
+from tparafac2.result import Kind, Severity, Terms, Trust, portraits, sentence
 
 GOOD = {"replicability": [0.97, 0.95], "chance": [0.4, 0.42], "verdict": ["replicable", "replicable"]}
 AGREE = {
@@ -115,11 +115,11 @@ def test_summary_page_and_notebook_tell_what_was_measured_of_each_component():
         "replicable (0.97 between halves of the rows; 0.40 by chance), stable (0.99)",
         "replicable (0.95 between halves of the rows; 0.42 by chance), depends on the setting (0.60)",
     ]
-    accounts = component_accounts(result, look(result))
+    told = portraits(result)
     for r, clause in enumerate(clauses):
         line = next(line for line in result.summary().splitlines() if f"component {r + 1}:" in line)
         assert line.endswith(f", {clause}")
-        assert accounts[r].text.endswith(f" {clause.capitalize()}.")
+        assert clause in told[r].sure
         assert clause in result._repr_html_()
     assert in_all(result) in result.summary()
     assert account(result)[0].figure == "trust: fair"

@@ -40,6 +40,8 @@ def test_a_mapping_adds_to_names_and_takes_them_away():
         (["a", " "], "has an empty one"),
         (["a", ""], "has an empty one"),
         (["a", "2"], "has '2', which could be taken for the number"),
+        (["a", "component 1"], "has 'component 1', which could be taken for the number"),
+        ({1: "Component  2"}, "has 'Component  2', which could be taken for the number"),
         (["a", "b" * 61], "may have 60 letters"),
         ({3: "a"}, "has 3 among its keys: components are counted from 1 to 2"),
         ({0: "a"}, "has 0 among its keys"),

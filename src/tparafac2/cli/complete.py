@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -61,16 +61,22 @@ def complete(request: Request) -> None:
     completed = found if bounds is None else bounds.values
     holes = holes_of(model.result_, data, **options)
     left = np.isnan(completed.values)
-    write_completed(completed, holes & ~left, bounds, out)
+    filled = holes.entries & ~left
+    write_completed(completed, filled, bounds, out)
     told = {
         "out": str(out),
         "entries": int(completed.size),
-        "filled": int((holes & ~left).sum()),
+        "filled": int(filled.sum()),
         "missing": int(left.sum()),
+        "absent_times": int(holes.times.sum()),
+        "filled_at_absent_times": int(filled[holes.times].sum()),
     }
-    if request.as_json:
-        typer.echo(json.dumps(told, indent=2))
-    else:
-        typer.echo(
-            f"{told['filled']:,} of {told['entries']:,} entries were filled in. Everything is in {out}."
-        )
+    typer.echo(json.dumps(told, indent=2) if request.as_json else _sentence(told))
+
+
+def _sentence(told: dict[str, Any]) -> str:
+    n = told["absent_times"]
+    there = "1 time that is" if n == 1 else f"{n:,} times that are"
+    also = f", {told['filled_at_absent_times']:,} of them at {there} not in the data" if n else ""
+    filled = f"{told['filled']:,} of {told['entries']:,} entries were filled in{also}."
+    return f"{filled} Everything is in {told['out']}."

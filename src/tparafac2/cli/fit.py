@@ -199,9 +199,9 @@ def _add_bands(model: Decomposition, loaded: Loaded, asked: Mapping[str, Any]) -
     try:
         model.intervals(loaded.prepared, weights=weights, **asked)
     except Told as refusal:
-        say(f"no intervals: {refusal.told(FLAGS)}")
+        say(f"no intervals: {refusal.told(FLAGS)}", "Warning", "bold yellow")
     except KeyboardInterrupt as interruption:
-        say(f"no intervals: {str(interruption) or 'interrupted.'}")
+        say(f"no intervals: {str(interruption) or 'interrupted.'}", "Warning", "bold yellow")
 
 
 def _search(request: Request) -> dict[str, Any] | None:

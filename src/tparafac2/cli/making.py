@@ -163,7 +163,7 @@ def load_new(request: NewData, *, silently: bool) -> Asked:
     model = load_model(file)
     weights, column, _ = read_weights(request.weights, request.rows)
     lines: dict[str, Any] = {"absent": request.absent, "duplicates": request.duplicates, "weights": column}
-    data = read(request.file, select=select, **names(request), **lines)
+    data = read(request.file, select=select, one_time=True, **names(request), **lines)
     _tell(data, silently=silently)
     unknown = "drop" if request.drop_unknown else "refuse"
     return Asked(model, data, {"weights": weights, "unknown": unknown})

@@ -105,13 +105,13 @@ def join_attributes(
     >>> join_attributes(frame, np.array(["Fiji", "Mali", "Peru"]), 3, "land")
     {'people': array([ 0.9,  nan, 34. ])}
     """
-    keys, frame = _keyed(given, labels is not None, name)
+    keys, frame, origin = _keyed(given, labels is not None, name)
     rows = np.arange(n_rows) if labels is None else labels
     names = list(map(str, frame.columns))
     if len(set(names)) < len(names):
         again = next(one for one in names if names.count(one) > 1)
         raise InvalidValue(_NAME, f" has two columns called {shown(again)}: give each its own name.")
-    places = _places(keys, frame, rows)
+    places = _places(keys, frame, rows, origin)
     found: dict[Any, Any] = {}
     for column in frame.columns:
         values = frame[column]
@@ -124,8 +124,8 @@ def join_attributes(
     return found
 
 
-def _keyed(given: Any, labelled: bool, name: str) -> tuple[list[Any], Any]:
-    """Labels of rows, and the table without them."""
+def _keyed(given: Any, labelled: bool, name: str) -> tuple[list[Any], Any, str]:
+    """Labels of rows, the table without them, and where they were."""
     import pandas as pd
 
     if isinstance(given, pd.Series):
@@ -141,18 +141,21 @@ def _keyed(given: Any, labelled: bool, name: str) -> tuple[list[Any], Any]:
     if column is None and counted and labelled and len(frame.columns):
         column = frame.columns[0]
     if column is None:
+        origin = "its index"
         keys, frame = list(frame.index), frame.reset_index(drop=True)
     else:
+        origin = f"its {'' if column == name else 'first '}column {shown(column)}"
         keys, frame = frame[column].astype(object).tolist(), frame.drop(columns=[column])
     if not len(frame.columns) or not len(frame):
         raise InvalidValue(
             _NAME, " has no attributes: give a column with the row labels, and at least one other."
         )
-    return keys, frame
+    return keys, frame, origin
 
 
-def _places(keys: list[Any], frame: Any, rows: NDArray[Any]) -> list[int]:
+def _places(keys: list[Any], frame: Any, rows: NDArray[Any], origin: str) -> list[int]:
     """The line of each row, -1 where it has none; by equal labels, or, where none is equal, by their text."""
+    taken = f"row labels were taken from {origin}"
     lines: dict[Any, int] = {}
     for place, key in enumerate(keys):
         if _is_missing(key):
@@ -160,7 +163,9 @@ def _places(keys: list[Any], frame: Any, rows: NDArray[Any]) -> list[int]:
         first = lines.setdefault(key, place)
         if first != place and not frame.iloc[first].equals(frame.iloc[place]):
             raise InvalidValue(
-                _NAME, f" has the row {shown(key)} twice, with different values: give it one line."
+                _NAME,
+                f" has the row {shown(key)} twice, with different values: give it one line. The {taken}: if "
+                "they are elsewhere, put them into the first column.",
             )
     wanted = rows.tolist() if rows.dtype.kind != "M" else list(rows)
     if not any(one in lines for one in wanted):
@@ -171,7 +176,7 @@ def _places(keys: list[Any], frame: Any, rows: NDArray[Any]) -> list[int]:
         raise InvalidValue(
             _NAME,
             f" has no row of the data: it has {listed(map(shown, strangers), 3) or 'none'}; the data have "
-            f"{listed(map(shown, wanted), 3)}.",
+            f"{listed(map(shown, wanted), 3)}. The {taken}.",
         )
     if strangers:
         warnings.warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import label_text, listed, shown
-from tparafac2.errors import InvalidValue
+from tparafac2.errors import InvalidValue, ToldWarning
 from tparafac2.inference.statistics import (
     Groups,
     Measured,
@@ -95,8 +96,12 @@ def associations(
     """
     import pandas as pd
 
+    asked = request is not None  # pages and folders have what there is, and ask for nothing
     request = request or Request()
     usable, skipped = _usable(result, attributes)
+    if not usable and asked:
+        why = "; ".join(f"{shown(name)}: {reason}" for name, reason in skipped.items())
+        warnings.warn(ToldWarning(f"no attribute of the rows can be tested ({why})."), stacklevel=3)
     rng = np.random.default_rng(request.random_state)
     lines = [line for one in usable for line in _lines(result, one, request, rng)]
     lines.sort(key=lambda line: line["component"])

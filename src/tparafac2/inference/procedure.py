@@ -17,6 +17,7 @@ from tparafac2.inference.refits import Refits, all_refits, broken, problem_of, r
 from tparafac2.inference.spread import Factors, Spread, matched, turning_to
 from tparafac2.large import stored_if_large
 from tparafac2.penalties import asks_for, softens
+from tparafac2.preparing import Prepared
 from tparafac2.result import UNSTABLE, Band, Intervals, Result, Terms, relative_error, take_again
 from tparafac2.solver import Run, Start, solve
 from tparafac2.starts import Progress, child_seeds, in_units, one_of_several
@@ -62,10 +63,10 @@ def intervals_of(
 
 def _data_of(result: Result, X: Any, **given: Any) -> Intake:
     """The data of the fit, as it took them in; refuse others."""
-    if stored_if_large(X, given["dims"]) is not None:
+    if stored_if_large(X.data if isinstance(X, Prepared) else X, given["dims"]) is not None:
         raise InvalidType(
             "intervals come of many fits to data in memory, and X is read in blocks of rows: fit some of the "
-            "rows, for example every hundredth, and ask for the intervals of that fit."
+            "rows, as tparafac2.Stored(X).sample() draws them, and ask for the intervals of that fit."
         )
     method = result.method
     intake = take_again(

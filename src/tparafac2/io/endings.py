@@ -75,6 +75,11 @@ def require_file(path: Path) -> str:
         for part in parts_of(path):
             require_file(part)
         return ".parquet"
+    if path.is_dir() and any(one.suffix.lower() == ".parquet" for one in path.iterdir()):
+        raise IsADirectoryError(
+            f"{str(path)!r} is a folder with .parquet files: to read them as one table, rename the folder so "
+            f"that it ends in .parquet, such as {path.name + '.parquet'!r}; or give the path of one of them."
+        )
     if path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file in it.")
     if not path.is_file():  # reading a pipe could wait for ever, and it can be read once only

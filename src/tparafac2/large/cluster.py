@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tparafac2 import clusters
-from tparafac2.clusters import is_loss, result_of, sent
+from tparafac2.clusters import is_loss, result_of, sent, workers_of
 from tparafac2.data.memory import in_bytes
 from tparafac2.errors import InvalidValue, TooLarge, WorkerLost
 from tparafac2.large.blocks import Block, Reads, Work, added
@@ -146,7 +146,7 @@ def _together(
 
 def _require_room(client: Any, source: Source) -> None:
     """Refuse data that the memory of all workers together cannot hold."""
-    limits = [worker["memory_limit"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
+    limits = [worker["memory_limit"] for worker in workers_of(client)]
     if not limits:
         raise InvalidValue(
             "the Dask cluster has no workers: start some, and fit again.", received=len(limits)

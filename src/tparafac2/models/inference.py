@@ -40,7 +40,9 @@ class ForInference:
         Parameters
         ----------
         X : as in `fit`
-            The data of the fit.
+            The data of the fit, as they were fitted: if they were prepared, the same `Prepared`, not the data
+            before that: ``prepared = tp.Preparation("sqrt").apply(X)``, ``model.fit(prepared)``, then
+            ``model.intervals(prepared)``.
         level : float
             How often a band is to cover the truth.
         n_resamples : int

@@ -55,14 +55,14 @@ def complete(result: Result, X: Any, given: Given = NOTHING_SAID, *, level: floa
     False
     """
     terms_of(result)
-    if level is not None and not 0 < require_number("level", level, "positive and finite") < 1:
-        raise InvalidValue(Argument("level"), f" must be between 0 and 1; got {level!r}.", received=level)
+    if level is not None and not 0 < require_number("level", level, "above 0 and below 1") < 1:
+        raise InvalidValue(Argument("level"), f" must be above 0 and below 1; got {level!r}.", received=level)
     if isinstance(X, Prepared):
         raise InvalidValue(
             "X was prepared, and entries are filled in in the units before that: give it as it was, and the "
             "model prepares it itself."
         )
-    rows = matched(result, X, given)
+    rows = matched(result, X, given, "complete")
     if rows.reading.is_sparse and not isinstance(X, Table):
         made = [X] * 3  # every entry of sparse slices is known
     else:
@@ -70,14 +70,32 @@ def complete(result: Result, X: Any, given: Given = NOTHING_SAID, *, level: floa
     return made[0] if level is None else Completion(*made)
 
 
-def holes_of(result: Result, X: Any, **given: Any) -> NDArray[np.bool_]:
-    """Where entries of a Table or a DataArray are missing, in the order of what `complete` gives."""
+class Holes(NamedTuple):
+    """What is missing in a Table or a DataArray, in the order of what `complete` gives.
+
+    Attributes
+    ----------
+    entries : ndarray of bool (K, I, J)
+    times : ndarray of bool (K,)
+        Times of the model that a table has no line of.
+    """
+
+    entries: NDArray[np.bool_]
+    times: NDArray[np.bool_]
+
+
+def holes_of(result: Result, X: Any, **given: Any) -> Holes:
+    """Where entries of a Table or a DataArray are missing; `complete` has said what there is to say of it."""
     if hasattr(X, "dims"):
-        return np.asarray(np.isnan(X.values))
-    rows = matched(result, X, Given(**given))
+        entries = np.asarray(np.isnan(X.values))
+        return Holes(entries, np.zeros(len(entries), dtype=bool))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = matched(result, X, Given(**given))
+    gone = rows.order.times < 0
     if rows.reading.is_sparse:
-        return np.zeros((len(rows.raw), *rows.raw[0].shape), dtype=bool)
-    return np.stack(rows.missing)
+        return Holes(np.zeros((len(rows.raw), *rows.raw[0].shape), dtype=bool), gone)
+    return Holes(np.stack(rows.missing), gone)
 
 
 def _filled(result: Result, rows: NewRows, level: float | None) -> list[list[FloatArray]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray, Reading, Table, listed, read_in, require_memory, shown
-from tparafac2.errors import InvalidValue
+from tparafac2.data.frames import is_frame, long_table
+from tparafac2.data.labels import named_array
+from tparafac2.errors import InvalidValue, ToldWarning
 from tparafac2.large import Stored
 from tparafac2.preparing import (
     Adjustment,
@@ -25,7 +28,7 @@ from tparafac2.preparing import (
     prepares,
 )
 from tparafac2.result import Result
-from tparafac2.words import Advice, Argument
+from tparafac2.words import Advice, Argument, Part, Setting
 
 _SAME = 1e-9
 """Share of their size up to which means and deviations of two preparations are the same."""
@@ -132,24 +135,41 @@ class NewRows:
         return [np.isnan(piece) for piece in self.raw]
 
 
-def matched(result: Result, X: Any, given: Given) -> NewRows:
-    """New rows as the data of the fit were; see `Decomposition.transform`."""
+def matched(result: Result, X: Any, given: Given, asked: str = "transform") -> NewRows:
+    """New rows as the data of the fit were, for what was `asked` for; see `Decomposition.transform`."""
     X, prepared = as_data(result, X)
     if isinstance(X, Stored):
         raise InvalidValue(
-            "this is not for data that are read in blocks of rows: give rows that fit in memory, some at a "
-            "time."
+            f"{asked} needs rows that fit in memory, and X is read in blocks of rows: give some rows at a "
+            f"time, or {asked}(X.sample(1000)) for rows that are drawn at random."
         )
-    reading = read_in(X, dims=given.dims, mask=given.mask, times=given.times, weights=given.weights)
-    order = _order(result, reading, given.unknown, X if isinstance(X, Table) and not prepared else None)
-    zero = not (isinstance(X, Table) and X.absent in ("missing", "columns"))
+    X = long_table(X) if is_frame(X) and given.dims is None else X
+    table = X if isinstance(X, Table) and not prepared else None
+    reading = _read(X, given)
+    order = _order(result, reading, given.unknown, table)
+    if table is not None:
+        _tell_of_absent(result, order, table)
+    if reading.is_sparse and (order.times < 0).any():
+        reading = _made_dense(reading, len(order.times))
+    zero = table is None or _takes_as_zero(table)
     raw = _sparse(reading, order) if reading.is_sparse else _dense(reading, order, zero)
     _require_widths(result, raw)
     counts, entries = reading.weights
     if entries is not None:
-        entries = [_columns(entries[k], order.columns, 0.0) for k in order.times]
+        nothing = np.zeros_like(entries[0])
+        entries = [_columns(nothing if k < 0 else entries[k], order.columns, 0.0) for k in order.times]
     made = _prepared(None if prepared else result.preparation, reading, raw)
     return NewRows(reading, order, raw, made, counts, entries)
+
+
+def _read(X: Any, given: Given) -> Reading:
+    said = {"mask": given.mask, "times": given.times, "weights": given.weights}
+    if not isinstance(X, Table) or X.shape[0] > 1:
+        return read_in(X, dims=given.dims, **said)
+    # No model can be fitted to a table of one time, but loadings can be told by it.
+    said["weights"] = X.counts if given.weights is None else given.weights
+    slices = [one if isinstance(one, np.ndarray) else one.toarray() for one in X.slices()]
+    return read_in(named_array(np.stack(slices), X.labels), **said)._replace(labels=X.labels)
 
 
 def as_data(result: Result, X: Any) -> tuple[Any, bool]:
@@ -283,24 +303,74 @@ def _few(labels: Any) -> str:
     return listed(map(shown, labels), 5)
 
 
+# --- what a long table has no line of -----------------------------------------------------------------------
+
+
+def _takes_as_zero(table: Table) -> bool:
+    return table.absent in ("zero", "rows")
+
+
+def _tell_of_absent(result: Result, order: Order, table: Table) -> None:
+    """Say which times and columns have no line, and how they are taken; refuse if most columns have none."""
+    told: list[Part] = []
+    if (order.times < 0).any():
+        labels = result.labels.coordinate("time", len(order.times))
+        told += [_without_line("times", labels, order.times), " Times without any line are taken as missing."]
+    if order.columns is not None and (order.columns < 0).any():
+        labels = result.labels.coordinate("columns", len(order.columns))
+        lacking = _without_line("columns", labels, order.columns)
+        if not _takes_as_zero(table):
+            how: list[Part] = [" These are taken as missing."]
+        elif 2 * np.count_nonzero(order.columns < 0) > len(order.columns):
+            raise InvalidValue(
+                lacking,
+                " Too few are there to take all others as zero: give the columns of the fit, or say ",
+                Setting("absent", "missing"),
+                " if these were not observed.",
+            )
+        else:
+            how = [" These are taken as zero: say ", Setting("absent", "missing"), " if not observed."]
+        told += [" " if told else "", lacking, *how]
+    if told:
+        warnings.warn(ToldWarning(*told), stacklevel=5)
+
+
+def _without_line(what: str, labels: NDArray[Any], places: NDArray[np.intp]) -> str:
+    lacking = labels[places < 0]
+    return f"X has no line of {len(lacking):,} of the {len(labels):,} {what} of the model: {_few(lacking)}."
+
+
+def _made_dense(reading: Reading, n_times: int) -> Reading:
+    """Slices beside which others may be missing: sparse ones have no place for that."""
+    shape = reading.slices[0].shape
+    advice = "X lacks times of the model, which are missing: give some rows at a time."
+    require_memory(8 * n_times * shape[0] * shape[1], "The dense slices", [advice])
+    return reading._replace(slices=[piece.toarray() for piece in reading.slices])
+
+
+# --- in the order of the model ------------------------------------------------------------------------------
+
+
 def _columns(piece: NDArray[Any], places: NDArray[np.intp] | None, fill: float) -> NDArray[Any]:
     if places is None:
         return piece
     found = piece[:, places]
     found[:, places < 0] = fill
+    if (places < 0).any():  # of a row that was not observed at all, they were not either
+        found[np.isnan(piece).all(axis=1)] = np.nan
     return found
 
 
 def _dense(reading: Reading, order: Order, zero: bool) -> list[FloatArray]:
     """Slices in the order of the model, with NaN where entries are missing; what is not there is absent."""
     shape = reading.slices[0].shape
-    require_memory(8 * len(reading.slices) * shape[0] * shape[1], "The working copy of X")
+    require_memory(8 * len(order.times) * shape[0] * shape[1], "The working copy of X")
     hidden, fill = reading.missing(), 0.0 if zero else np.nan
     made = []
     for k in order.times:
         if k < 0:
             J = shape[1] if order.columns is None else len(order.columns)
-            made.append(np.full((shape[0], J), fill))
+            made.append(np.full((shape[0], J), np.nan))
             continue
         piece = np.array(reading.slices[k], dtype=np.float64)
         if hidden is not None:
@@ -327,8 +397,7 @@ def _sparse(reading: Reading, order: Order) -> list[Any]:
         shape = pieces[0].shape[1], len(order.columns)
         chosen = scipy.sparse.csr_array((np.ones(len(there)), (order.columns[there], there)), shape=shape)
         pieces = [piece @ chosen for piece in pieces]
-    nothing = scipy.sparse.csr_array(pieces[0].shape)
-    return [nothing if k < 0 else pieces[k] for k in order.times]
+    return [pieces[k] for k in order.times]
 
 
 def _require_widths(result: Result, slices: Sequence[Any]) -> None:

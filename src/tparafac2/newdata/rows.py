@@ -107,7 +107,7 @@ def score(
     require_integer("folds", folds, 2)
     rng = np.random.default_rng(random_state)
     squares = errors = 0.0
-    for part in _dense_parts(result, matched(result, X, given)):
+    for part in _dense_parts(result, matched(result, X, given, "score")):
         here = _folds(part, folds, rng)
         for fold in range(folds):
             hidden = here == fold

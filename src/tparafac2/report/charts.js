@@ -2,6 +2,9 @@
 
 const LEFT = 52, RIGHT = 16, TOP = 10, BOTTOM = 26;
 const LETTER = 6.9;  // width of a letter of the axes, about
+const LINE = 14;     // height of a label at the end of a line
+const ROOMY = 520;   // from this width on there is room for labels at the ends of lines
+const LONG_GAP = 1.5;  // of the usual gap between times
 let hatchings = 0;
 
 // Round numbers from low to high, about `most` of them.
@@ -43,8 +46,17 @@ function labelsWithRoom(labels, places) {
   return chosen;
 }
 
-// A chart shows { series, xs, labels, bands, at, log, onPick, about, height }: series are
-// { values, slot, dashed, faint(k), band }, band of [lower, upper] or null; labels null for plain numbers; bands the places to hatch; at the cursor.
+// Gaps between times that are longer than usual, as places of their beginnings; none if hardly any are alike.
+function longGaps(xs) {
+  const gaps = xs.slice(1).map((x, k) => x - xs[k]);
+  const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 1];
+  const long = gaps.map((_, k) => k).filter((k) => gaps[k] > LONG_GAP * usual);
+  return long.length <= gaps.length / 5 ? long : [];
+}
+
+// A chart shows { series, xs, labels, bands, at, log, onPick, about, height, period }: series are
+// { name, values, slot, thin, dots, faint(k), band, steep }, band of [lower, upper] or null, steep { begin, end } the
+// part to mark; labels null for plain numbers; bands the places to hatch; at the cursor.
 class LineChart {
   constructor(box) {
     this.box = box;
@@ -66,10 +78,12 @@ class LineChart {
     this.setScales();
     const view = `0 0 ${this.width} ${spec.height}`;
     const svg = draw("svg", { viewBox: view, height: spec.height, role: "img", "aria-label": spec.about });
-    this.cursor = draw("g", {});
-    svg.append(this.hatchPattern(), this.bands(), this.grid(), this.timeLabels());
+    this.cursor = draw("g", { class: "now" });
+    svg.append(this.hatchPattern(), this.gaps(), this.bands(), this.grid(), this.timeLabels());
     svg.append(...spec.series.map((one) => this.area(one)));
-    svg.append(...spec.series.map((one) => this.line(one)), this.cursor);
+    svg.append(...spec.series.map((one) => this.steepPart(one)));
+    const thinFirst = [...spec.series].sort((a, b) => Boolean(b.thin) - Boolean(a.thin));
+    svg.append(...thinFirst.map((one) => this.line(one)), this.ends(), this.cursor);
     this.box.classList.toggle("picks", Boolean(spec.onPick));
     this.box.replaceChildren(svg);
     this.moveCursor(spec.at);
@@ -77,13 +91,72 @@ class LineChart {
 
   setScales() {
     const { xs, log, height } = this.spec;
-    const wide = this.width - LEFT - RIGHT, tall = height - TOP - BOTTOM;
+    this.right = RIGHT + this.roomForNames();
+    const wide = this.width - LEFT - this.right, tall = height - TOP - BOTTOM;
     const scaled = log ? Math.log10 : (value) => value;
     this.range = this.valueRange();
     const [bottom, top] = this.range.map(scaled);
     const [first, last] = [Math.min(...xs), Math.max(...xs)];
     this.y = (value) => TOP + tall * (1 - (scaled(value) - bottom) / (top - bottom));
     this.x = (value) => LEFT + (last > first ? (wide * (value - first)) / (last - first) : wide / 2);
+  }
+
+  roomForNames() {
+    const names = this.spec.series.map((one) => cut(one.name || "", 18).length);
+    return this.width >= ROOMY ? Math.max(0, ...names) * LETTER : 0;
+  }
+
+  // Longer gaps between times are shaded; where time goes round, a line begins every round.
+  gaps() {
+    const { xs, labels, period, height } = this.spec;
+    const group = draw("g", { class: "gaps" });
+    if (!labels) return group;
+    const frame = { y: TOP, height: height - TOP - BOTTOM };
+    for (const k of longGaps(xs)) {
+      const [from, to] = [this.x(xs[k]), this.x(xs[k + 1])];
+      const said = `Nothing between ${cut(labels[k], 40)} and ${cut(labels[k + 1], 40)}`;
+      group.append(draw("rect", { x: from, width: to - from, ...frame, class: "gap" }, draw("title", {}, said)));
+    }
+    const [first, last] = [xs[0], xs[xs.length - 1]];
+    const rounds = period ? Math.floor((last - first) / period) : 0;
+    for (let n = 1; n <= Math.min(rounds, 100); n++) {
+      const x = this.x(first + n * period);
+      group.append(draw("line", { x1: x, x2: x, y1: TOP, y2: height - BOTTOM, class: "round" }));
+    }
+    return group;
+  }
+
+  // Names at the ends of lines, moved apart where they would overlap.
+  ends() {
+    const { series, xs, height } = this.spec;
+    const group = draw("g", { class: "ends" });
+    if (!this.roomForNames()) return group;
+    const last = (one) => one.values.findLastIndex((value) => this.drawable(value));
+    const placed = series.filter((one) => one.name && last(one) >= 0)
+      .map((one) => ({ one, k: last(one), y: this.y(one.values[last(one)]) })).sort((a, b) => a.y - b.y);
+    placed.forEach((label, n) => { label.y = Math.max(label.y, n ? placed[n - 1].y + LINE : TOP); });
+    let floor = height - BOTTOM;
+    for (const label of placed.reverse()) {
+      label.y = Math.min(label.y, floor);
+      floor = label.y - LINE;
+    }
+    for (const { one, y } of placed) {
+      const place = { x: this.x(xs[xs.length - 1]) + 9, y: y + 4, class: one.thin ? "end" : "end main" };
+      group.append(colour(draw("text", place, cut(one.name, 18)), one.slot));
+    }
+    return group;
+  }
+
+  // The steepest part of a course: a wide pale stroke behind it.
+  steepPart({ values, slot, steep }) {
+    const group = colour(draw("g", {}), slot);
+    if (!steep) return group;
+    const points = [];
+    for (let k = steep.begin; k <= steep.end; k++) {
+      if (this.drawable(values[k])) points.push(`${this.x(this.spec.xs[k]).toFixed(1)},${this.y(values[k]).toFixed(1)}`);
+    }
+    group.append(draw("polyline", { points: points.join(" "), class: "steep" }));
+    return group;
   }
 
   valueRange() {
@@ -131,7 +204,7 @@ class LineChart {
     for (const tick of log ? powersOfTen(...this.range, 6) : roundNumbers(...this.range, 5)) {
       const y = this.y(tick);
       const text = log ? `1e${Math.round(Math.log10(tick))}` : String(Number(tick.toPrecision(6)));
-      const look = { x1: LEFT, x2: this.width - RIGHT, y1: y, y2: y, class: tick === 0 ? "zero" : "grid" };
+      const look = { x1: LEFT, x2: this.width - this.right, y1: y, y2: y, class: tick === 0 ? "zero" : "grid" };
       const place = { x: LEFT - 7, y: y + 4, "text-anchor": "end" };
       group.append(draw("line", look), draw("text", place, text.replace("-", "\u2212")));
     }
@@ -146,8 +219,13 @@ class LineChart {
     const ticks = labels
       ? labelsWithRoom(labels, places).map((k) => [places[k], cut(labels[k], 12)])
       : counts.map((count) => [this.x(count), count]);
-    return draw("g", {}, ...ticks.map(([x, text]) =>
-      draw("text", { x, y: height - 7, "text-anchor": "middle" }, text)));
+    const bottom = height - BOTTOM;
+    const dense = (places[places.length - 1] - places[0]) / places.length < 3;
+    const strokes = labels && !dense ? places.map((x) =>
+      draw("line", { x1: x, x2: x, y1: bottom, y2: bottom + 4, class: "tick" })) : [];
+    const place = (x, text) => (x + (String(text).length * LETTER) / 2 > this.width
+      ? { x: this.width, "text-anchor": "end" } : { x, "text-anchor": "middle" });
+    return draw("g", {}, ...strokes, ...ticks.map(([x, text]) => draw("text", { ...place(x, text), y: height - 5 }, text)));
   }
 
   // The band around a line, in pieces where it is known.
@@ -167,8 +245,13 @@ class LineChart {
   }
 
   // Pieces between neighbours, so that what the data do not determine looks different.
-  line({ values, slot, dashed, faint = () => false }) {
+  line({ values, slot, thin, dots = false, faint = () => false }) {
     const point = (k) => `${this.x(this.spec.xs[k]).toFixed(1)},${this.y(values[k]).toFixed(1)}`;
+    if (dots) {
+      const circle = (value, k) => (this.drawable(value)
+        ? [draw("circle", { cx: this.x(this.spec.xs[k]).toFixed(1), cy: this.y(value).toFixed(1), r: 3, class: "dot line-dot" })] : []);
+      return colour(draw("g", {}, ...values.flatMap(circle)), slot);
+    }
     const paths = { sure: "", faint: "" };
     let before = -1, drawn = "";
     for (let k = 0; k < values.length; k++) {
@@ -182,7 +265,7 @@ class LineChart {
       before = k;
     }
     const group = colour(draw("g", {}), slot);
-    const look = dashed ? "line dashed" : "line";
+    const look = thin ? "line thin" : "line";
     if (paths.sure) group.append(draw("path", { d: paths.sure, class: look }));
     if (paths.faint) group.append(draw("path", { d: paths.faint, class: `${look} faint` }));
     return group;

@@ -260,7 +260,7 @@ function showModels({ models, tie, rank }) {
   const [low, high] = [Math.min(0, ...excesses), Math.max(0, ...excesses)];
   const found = models.some((one) => one.there !== null);
   const last = found ? [digits("found again")] : [];
-  const head = ["model", "", digits("error above"), digits("z behind"), ...last];
+  const head = ["model", "compared", digits("error above"), digits("z behind"), ...last];
   const lines = models.map((one) => Object.assign([
     one.model,
     gauge(one.excess, low, high, tie),

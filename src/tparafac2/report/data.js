@@ -3,7 +3,6 @@
 
 const COLOURS = 8;         // different lines that can be told apart
 const FIRST_COURSES = 5;   // courses drawn before anybody chose any
-const MOST_MOVERS = 10;
 const MOST_FOUND = 40;
 const TOP_ROWS = 15;
 const TOP_COLUMNS = matchMedia("(max-width: 48rem)").matches ? 12 : 25;
@@ -27,13 +26,15 @@ async function inflated(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Courses of K numbers from their changes, whose low bytes come before their high ones; sums wrap around.
+// Courses of K numbers from their changes, whose low bytes come before their high ones, and whose lowest bit is
+// their sign; sums wrap around.
 function coursesOf(bytes, K) {
   const length = bytes.length / 2;
   const courses = new Int16Array(length);
   for (let i = 0; i < length; i++) {
     const before = i % K ? courses[i - 1] : 0;
-    courses[i] = before + (bytes[i] | (bytes[length + i] << 8));
+    const unsigned = bytes[i] | (bytes[length + i] << 8);
+    courses[i] = before + ((unsigned >> 1) ^ -(unsigned & 1));
   }
   return courses;
 }
@@ -60,6 +61,16 @@ class Fit {
     this.sizes = numbersOf(page.patterns.sizes, Float32Array);
     this.loadings = numbersOf(page.loadings, Float32Array);
     this.unseen = page.unseen ? bytesOf(page.unseen) : null;
+    this.names = page.components.map((one) => one.name || "");
+  }
+
+  // A component within a sentence, and as a heading.
+  called(r) {
+    return this.names[r] || `component ${r + 1}`;
+  }
+
+  heading(r) {
+    return this.names[r] || `Component ${r + 1}`;
   }
 
   // One end of all bands.
@@ -110,6 +121,47 @@ class Fit {
     return measure === "size" ? weight * this.strength(r, k) : weight;
   }
 
+  // How far a weight sets its component apart at a time: its size, times the share of its square among all.
+  apart(r, j, k) {
+    let all = 0;
+    for (let other = 0; other < this.R; other++) {
+      const weight = this.known(other, k) ? this.weight(other, j, k) : 0;
+      all += weight * weight || 0;
+    }
+    const own = this.weight(r, j, k) || 0;
+    return this.known(r, k) && all > 0 ? (Math.abs(own) * own * own) / all : Math.abs(own);
+  }
+
+  // Strengths as they are, as shares of all at that time, or by their own largest.
+  scaled(scale, r, k) {
+    const strength = this.strength(r, k);
+    if (scale === "own") return strength / (this.peak(r) || 1);
+    if (scale === "share") return strength / (this.total(k) || 1);
+    return strength;
+  }
+
+  peak(r) {
+    return Math.max(...this.page.strengths[r].map((one) => Math.abs(one)));
+  }
+
+  total(k) {
+    return this.page.strengths.reduce((sum, course) => sum + Math.abs(course[k]), 0);
+  }
+
+  // An entry of the data, where the page has them, and what the model makes of it.
+  entry(i, j, k) {
+    const { rows, columns, counts, sizes } = this.entries;
+    const course = rows.get(i) * columns.size + columns.get(j);
+    const count = counts[course * this.K + k];
+    return count === NOTHING ? NaN : count * sizes[course];
+  }
+
+  fitted(i, j, k) {
+    let sum = 0;
+    for (let r = 0; r < this.R; r++) sum += this.loading(r, i) * this.strength(r, k) * this.weight(r, j, k);
+    return sum;
+  }
+
   loading(r, i) {
     return this.loadings[r * this.I + i];
   }
@@ -132,54 +184,6 @@ class Fit {
   // Do the data say anything about this weight?
   sure(r, j, k) {
     return this.known(r, k) && this.seen(j, k);
-  }
-
-  // All columns over all times: how far each reaches, the range of all, and the largest changes.
-  survey(measure, r) {
-    const reach = new Float64Array(this.J);
-    const rises = [], falls = [];
-    let low = 0, high = 0;
-    for (let j = 0; j < this.J; j++) {
-      const course = this.extremes(measure, r, j);
-      if (course === null) continue;
-      low = Math.min(low, course.lowest);
-      high = Math.max(high, course.highest);
-      reach[j] = Math.max(course.highest, -course.lowest);
-      rises.push(course.rise);
-      falls.push(course.fall);
-    }
-    const most = Math.max(high, -low);
-    const largest = (moves) => moves.filter((one) => one.size > 1e-3 * most).sort((a, b) => b.size - a.size)
-      .slice(0, MOST_MOVERS).map((one) => this.settled(measure, r, one));
-    return { reach, low, high, most, rises: largest(rises), falls: largest(falls) };
-  }
-
-  // One column over the times at which the data say something: its range, largest rise and largest fall.
-  extremes(measure, r, j) {
-    const rise = { column: j, size: 0 }, fall = { column: j, size: 0 };
-    let lowest = Infinity, lowestAt = -1, highest = -Infinity, highestAt = -1;
-    for (let k = 0; k < this.K; k++) {
-      const value = this.value(measure, r, j, k);
-      if (Number.isNaN(value) || !this.sure(r, j, k)) continue;
-      if (value < lowest) { lowest = value; lowestAt = k; }
-      if (value > highest) { highest = value; highestAt = k; }
-      if (value - lowest > rise.size) this.note(rise, lowest, lowestAt, value, k);
-      if (highest - value > fall.size) this.note(fall, highest, highestAt, value, k);
-    }
-    return lowestAt < 0 ? null : { lowest, highest, rise, fall };
-  }
-
-  note(move, from, begin, to, end) {
-    Object.assign(move, { size: Math.abs(to - from), from, begin, to, end });
-  }
-
-  // When most of a change took place: without its first and last twentieth, which may take for ever.
-  settled(measure, r, move) {
-    const done = (k) => Math.abs(this.value(measure, r, move.column, k) - move.from) / move.size;
-    const ks = [];
-    for (let k = move.begin; k <= move.end; k++) if (this.sure(r, move.column, k)) ks.push(k);
-    const begin = ks.findLast((k) => done(k) <= 0.05);
-    return { ...move, begin, end: ks.find((k) => k > begin && done(k) >= 0.95) };
   }
 }
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import label_text, padded, shortened
+from tparafac2.data import label_text, padded
 from tparafac2.result import (
     ENDINGS,
     Finding,
@@ -24,7 +24,6 @@ from tparafac2.result import (
     sentence,
     static,
     timeline,
-    trusted,
     vanished,
     what_is_explained,
 )
@@ -32,10 +31,6 @@ from tparafac2.words import PYTHON, Words
 
 LONGEST_LABEL = 200
 """Labels are cut here: they come from strangers, and a page is to be read."""
-
-_LEADERS = 3
-_LONGEST = 40
-_VISIBLE = 0.01
 
 Tone = Literal["good", "plain", "warning"]
 
@@ -168,71 +163,26 @@ class ComponentAccount(NamedTuple):
 
     share: float
     state: Literal["", "vanished", "static"]
-    text: str
     verdict: str = ""
 
 
-def component_accounts(result: Result, view: Display) -> list[ComponentAccount]:
-    """Describe the components, in their order.
+def component_accounts(result: Result) -> list[ComponentAccount]:
+    """Say in what state the components are, in their order.
 
     Examples
     --------
-    >>> B = np.array([[[3.0], [4.0], [0.0]], [[0.0], [0.0], [2.0]]])
-    >>> result = Result(model="CP", A=np.ones((4, 1)), B=B, C=np.ones((2, 1)), objective=0.5,
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)), objective=0.5,
     ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
-    >>> component_accounts(result, look(result))[0].text
-    'Strongest at 0, weakest at 1. At 0 it is column 1, column 0; at 1 it is column 2.'
+    >>> component_accounts(result)
+    [ComponentAccount(share=1.0, state='static', verdict='')]
     """
     gone, still = vanished(result), static(result)
     accounts = []
     for r in range(result.rank):
-        text = "Nothing is left of it." if gone[r] else _sentences(view, r, bool(still[r]))
-        text += (trust := trusted(result.trust, r)) and f" {trust[:1].upper()}{trust[1:]}."
         state: Literal["", "vanished", "static"] = "vanished" if gone[r] else "static" if still[r] else ""
         verdict = "" if result.trust is None or result.trust.verdict is None else str(result.trust.verdict[r])
-        accounts.append(ComponentAccount(float(result.shares[r]), state, text, verdict))
+        accounts.append(ComponentAccount(float(result.shares[r]), state, verdict))
     return accounts
-
-
-def _sentences(view: Display, r: int, still: bool) -> str:
-    course, shown = view.C[:, r], view.shown[:, :, r]
-    if not np.isfinite(course).all():
-        return "Its numbers are not finite: the fit broke down."
-    parts = []
-    if np.ptp(course) > _VISIBLE * np.abs(course).max():
-        strongest, weakest = (_time(view, int(place(course))) for place in (np.argmax, np.argmin))
-        parts.append(f"Strongest at {strongest}, weakest at {weakest}.")
-    else:
-        parts.append("Equally strong at all times.")
-    seen = np.flatnonzero(shown.any(axis=1))
-    if not len(seen):
-        return " ".join([*parts, "The data do not determine its pattern at any time."])
-    first, last = int(seen[0]), int(seen[-1])
-    at_first = _leaders(view, shown, first, r)
-    if still or first == last:
-        parts.append(f"It is {at_first}{' throughout' if still else ''}.")
-    else:
-        at_last = _leaders(view, shown, last, r)
-        parts.append(f"At {_time(view, first)} it is {at_first}; at {_time(view, last)} it is {at_last}.")
-    faint = int(np.count_nonzero(view.known[:, r] != Known.YES))
-    if faint:
-        parts.append(f"Its pattern is not determined at {faint} of {len(course)} times.")
-    return " ".join(parts)
-
-
-def _leaders(view: Display, shown: NDArray[np.bool_], k: int, r: int) -> str:
-    pattern = np.where(shown[k], view.B[k, :, r], 0.0)
-    largest = np.argsort(-np.abs(pattern), kind="stable")[:_LEADERS]
-    names = [
-        shortened(view.columns[j], _LONGEST) + (" (negative)" if pattern[j] < 0 else "")
-        for j in largest
-        if pattern[j] != 0
-    ]
-    return ", ".join(names) or "nothing"
-
-
-def _time(view: Display, k: int) -> str:
-    return shortened(view.times[k], _LONGEST)
 
 
 class Fact(NamedTuple):

@@ -57,8 +57,11 @@ function number(text) {
   return make("span", { class: "number" }, text);
 }
 
+// A slot is a place in the palette, or the name of a tone: colours of the palette mean columns, or kinds of
+// points, never components.
 function colour(node, slot) {
-  node.style.setProperty("--series", `var(--c${slot % COLOURS})`);
+  const tone = typeof slot === "number" ? `c${slot % COLOURS}` : slot;
+  node.style.setProperty("--series", `var(--${tone})`);
   return node;
 }
 

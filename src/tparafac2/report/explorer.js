@@ -1,25 +1,100 @@
 // The explorer: one component, one time, and the columns and rows that somebody chose.
 
+const DWARFS = 3;  // times as strong
+const RANKINGS = { apart: "Most telling", now: "Largest", ever: "Ever largest" };
+const SCALES = {
+  absolute: "in the units of the data",
+  share: "as shares of the strengths of all components at that time",
+  own: "each by its own largest, so that weak ones can be seen",
+};
+
 class Explorer {
   constructor(fit) {
     this.fit = fit;
-    const alive = fit.page.components.findIndex((one) => one.state !== "vanished");
-    this.component = Math.max(0, alive);
-    this.time = 0;
     this.measure = "weight";
-    this.order = "now";
+    this.order = fit.R > 1 ? "apart" : "now";
+    this.scale = this.usualScale();
     this.alsoUnseen = false;
     this.columns = null;  // nobody chose any yet
+    this.kept = null;
     this.rows = [];
+    this.against = null;
+    this.colour = Object.keys(fit.page.rows.attributes)[0] || "";
+    this.group = "";
     this.timer = null;
+    this.strongest = Math.max(...fit.page.strengths.flat().map(Math.abs));
+    this.open();
+    this.usual = this.view();
+    const first = { component: this.component, time: this.time, columns: null, kept: null, rows: [], measure: this.measure,
+      order: this.order, scale: this.scale, alsoUnseen: false, against: null, colour: this.colour, group: "" };
+    this.address = new Address(fit, (view) => this.change({ ...first, ...view }));
     this.courseChart = new LineChart(byId("courses"));
     this.strengthChart = new LineChart(byId("strengths"));
     this.columnBars = new BarList(byId("bars"), (j) => this.chooseColumn(j));
-    this.rowBars = new BarList(byId("row-bars"), (i) => this.chooseRow(i));
-    this.strongest = Math.max(...fit.page.strengths.flat().map(Math.abs));
+    this.multiples = new Multiples(this);
+    this.movers = new Movers(this);
+    this.rowPart = new Rows(this);
+    this.rowMap = new RowMap(this);
+    this.entries = new EntriesPart(this);
+    this.search = new Search(this);
+    this.cards = new Cards(this);
     this.setUpControls();
-    this.setUpSearch();
+    Object.assign(this, this.address.read());
     this.showComponent();
+    this.setUpDownloads();
+  }
+
+  setUpDownloads() {
+    const { fit } = this;
+    offerLines("strengths", "strengths", this.strengthChart);
+    offerLines("courses", "courses", this.courseChart);
+    offer(byId("bars"), "pattern", { lines: () => this.patternLines() });
+    offer(byId("row-bars"), "loadings", { lines: () => [
+      [fit.page.names.rows, ...fit.names.map((_, r) => fit.heading(r))],
+      ...fit.page.rows.labels.map((name, i) => [name, ...fit.names.map((_, r) => fit.loading(r, i))]),
+    ] });
+    offerTable("risers", "rises");
+    offerTable("fallers", "falls");
+  }
+
+  // The whole pattern at this time, in the order of the bars.
+  patternLines() {
+    const { fit, component, time } = this;
+    const head = [fit.page.names.columns, fit.page.names.time, "component", this.measure, "sets apart", "observed"];
+    const ranks = fit.page.columns.labels.map((_, j) => this.rankOf(j));
+    const order = ranks.map((_, j) => j).sort((a, b) => ranks[b] - ranks[a]);
+    return [head, ...order.map((j) => [fit.page.columns.labels[j], fit.times[time], fit.heading(component),
+      this.value(j, time), fit.apart(component, j, time), fit.seen(j, time) ? "yes" : "no"])];
+  }
+
+  // At the steepest part of what changes most; where nothing does, at the first component that there is.
+  open() {
+    const { fit } = this;
+    const { opening, components } = fit.page;
+    const alive = Math.max(0, components.findIndex((one) => one.state !== "vanished"));
+    this.component = opening ? opening.component : alive;
+    const move = opening ? moveOf(fit, "weight", opening.component, opening.column) : null;
+    this.time = move ? move.steep.end : 0;
+  }
+
+  // A component that dwarfs the others would flatten their courses.
+  usualScale() {
+    const peaks = this.fit.names.map((_, r) => this.fit.peak(r)).filter((peak) => peak > 0);
+    return Math.max(...peaks) > DWARFS * Math.min(...peaks) ? "own" : "absolute";
+  }
+
+  // What the address says: everything that is not as it was at first.
+  view() {
+    const { component, time, measure, order, scale } = this;
+    const more = { unseen: this.alsoUnseen ? "yes" : "", columns: this.columns, rows: this.rows, times: this.kept };
+    const { against, colour, group } = this;
+    return { component, time, measure, order, scale, against, colour, group, ...more };
+  }
+
+  remember() {
+    const changed = Object.entries(this.view()).filter(([name, value]) =>
+      JSON.stringify(value) !== JSON.stringify(this.usual[name]));
+    this.address.write(Object.fromEntries(changed));
   }
 
   // --- controls ---------------------------------------------------------------------------------------------
@@ -27,9 +102,9 @@ class Explorer {
   setUpControls() {
     const { page, R, K } = this.fit;
     for (let r = 0; r < R; r++) {
-      const input = make("input", { type: "radio", name: "component", "aria-label": `Component ${r + 1}` });
+      const input = make("input", { type: "radio", name: "component" });
       input.addEventListener("change", () => this.change({ component: r }));
-      byId("components").append(colour(make("label", {}, input, make("span", {}, r + 1)), r));
+      byId("components").append(make("label", {}, input, make("span", { dir: "auto" })));
     }
     byId("time").max = K - 1;
     byId("time").addEventListener("input", (event) => this.goTo(Number(event.target.value)));
@@ -37,6 +112,9 @@ class Explorer {
     byId("play").disabled = K < 2;
     byId("measure").addEventListener("change", (event) => this.change({ measure: event.target.value }));
     byId("order").addEventListener("change", (event) => this.change({ order: event.target.value }));
+    byId("order").querySelector("[value=apart]").hidden = R < 2;
+    byId("scale").addEventListener("change", (event) => this.change({ scale: event.target.value }));
+    byId("scale-option").hidden = R < 2;
     byId("unseen").addEventListener("change", (event) => this.change({ alsoUnseen: event.target.checked }));
     byId("unseen-option").hidden = this.fit.unseen === null;
     write("time-name", page.names.time);
@@ -45,12 +123,20 @@ class Explorer {
   change(part) {
     Object.assign(this, part);
     this.showComponent();
+    this.remember();
+  }
+
+  // A name of the reader's own; an empty one takes it away.
+  rename(r, name) {
+    this.fit.names[r] = name.trim().slice(0, LONGEST_NAME);
+    this.change({});
   }
 
   goTo(k) {
     this.pause();
     this.time = k;
     this.showTime();
+    this.remember();
   }
 
   play() {
@@ -66,6 +152,7 @@ class Explorer {
 
   pause() {
     clearInterval(this.timer);
+    if (this.timer !== null) this.remember();
     this.timer = null;
     this.showPlaying();
   }
@@ -86,6 +173,11 @@ class Explorer {
 
   toggled(chosen, place) {
     return chosen.includes(place) ? chosen.filter((one) => one !== place) : [...chosen, place].slice(-COLOURS);
+  }
+
+  // Chosen last, whether it was there or not.
+  with(chosen, place) {
+    return [...chosen.filter((one) => one !== place), place].slice(-COLOURS);
   }
 
   value(j, k) {
@@ -113,45 +205,69 @@ class Explorer {
 
   showComponent() {
     const { names } = this.fit.page;
-    const which = `component ${this.component + 1}`;
-    this.survey = this.fit.survey(this.measure, this.component);
-    // Until somebody chooses, the courses are those of the columns that reach highest.
-    this.chosen = this.columns || largestOf(this.survey.reach).slice(0, FIRST_COURSES);
+    const which = this.fit.called(this.component);
+    this.survey = surveyOf(this.fit, this.measure, this.component);
+    this.chosen = this.columns || this.usualColumns();
     this.slots = new Map(this.chosen.map((j, slot) => [j, slot]));
-    byId("components").querySelectorAll("input")[this.component].checked = true;
+    this.showControls();
     write("courses-head", `Courses over ${names.time}, ${which}`);
     write("movers-head", `What rises and what falls in ${which}`);
-    write("rows-head", `Loadings of ${names.rows} on ${which}`);
+    this.cards.show();
     this.showStrengths();
     this.showCourses();
-    this.showMovers();
-    this.showRows();
-    this.showRowTable();
-    this.showResults();
+    this.multiples.show();
+    this.movers.show();
+    this.rowPart.show();
+    this.rowMap.show();
+    this.entries.show();
+    this.search.show();
     this.showTime();
   }
 
+  // Until somebody chooses, the courses are those of the columns that move most, then of those that reach highest.
+  usualColumns() {
+    const { rises, falls, reach } = this.survey;
+    const moves = [...rises, ...falls].sort((a, b) => b.size - a.size).map((one) => one.column);
+    return [...new Set([...moves, ...largestOf(reach)])].slice(0, FIRST_COURSES);
+  }
+
+  showControls() {
+    byId("components").querySelectorAll("label").forEach((box, r) => {
+      box.querySelector("input").checked = r === this.component;
+      box.querySelector("input").setAttribute("aria-label", this.fit.heading(r));
+      box.querySelector("span").textContent = this.fit.names[r] ? cut(this.fit.names[r], 24) : r + 1;
+    });
+    for (const name of ["measure", "order", "scale"]) byId(name).value = this[name];
+    byId("unseen").checked = this.alsoUnseen;
+  }
+
   showTimeChart(chart, series, about, more) {
-    const { labels, moments } = this.fit.page.times;
-    chart.show({ series, about, xs: moments, labels, at: this.time, onPick: (k) => this.goTo(k), ...more });
+    const { labels, moments, period } = this.fit.page.times;
+    chart.show({ series, about, xs: moments, labels, period, at: this.time, onPick: (k) => this.goTo(k), ...more });
   }
 
   showStrengths() {
     const { fit } = this;
-    const series = fit.page.components.map((_, r) => ({
-      values: fit.times.map((_, k) => fit.strength(r, k)),
-      slot: r,
-      dashed: r >= COLOURS,
+    const absolute = this.scale === "absolute";
+    const own = (r) => r === this.component;
+    const series = fit.names.map((_, r) => ({
+      name: fit.names[r] || String(r + 1),
+      values: fit.times.map((_, k) => fit.scaled(this.scale, r, k)),
+      slot: own(r) ? "ink" : "quiet",
+      thin: !own(r),
       faint: (k) => !fit.known(r, k),
-      band: fit.times.map((_, k) => fit.strengthBand(r, k)),
+      band: absolute ? fit.times.map((_, k) => fit.strengthBand(r, k)) : [],
     }));
-    this.showTimeChart(this.strengthChart, series, "Strengths of all components over time.", { height: 240 });
+    const about = `Strengths of all components over time, ${SCALES[this.scale]}.`;
+    this.showTimeChart(this.strengthChart, series, about, { height: 240 });
   }
 
   showCourses() {
     const { fit, component } = this;
     const { chosen } = this;
     const series = chosen.map((j) => ({
+      name: fit.page.columns.labels[j],
+      steep: (moveOf(fit, this.measure, component, j) || {}).steep,
       values: fit.times.map((_, k) => this.value(j, k)),
       slot: this.slots.get(j),
       faint: (k) => !fit.sure(component, j, k),
@@ -162,53 +278,22 @@ class Explorer {
     const about = `Courses over time of ${names || "nothing"}.`;
     this.showTimeChart(this.courseChart, series, about, { bands, height: 360 });
     write("courses-hint", [
-      this.columns ? "" : "These reach highest; choose others by their bars or by searching.",
+      this.columns ? "" : "These change most; choose others by their bars or by searching.",
+      "Wide: the shortest time in which half of the largest change took place.",
+      this.timeHint(),
       bands.length ? "Hatched: the data do not determine the pattern." : "",
       fit.unseen ? "Dotted: not observed then." : "",
       this.bandsHint(),
     ].join(" "));
   }
 
-  showMovers() {
-    const what = this.measure === "size" ? "weight times strength" : "weight in the pattern";
-    write("movers-hint", `The largest changes of ${what} between two times at which the data determine it. `
-      + "When: without the first and the last twentieth of the change."
-      + (this.withBands ? " Pale: its band includes zero, so that it may as well not have moved." : ""));
-    this.fillMovers(byId("risers"), this.survey.rises, "Nothing rises.", "rises");
-    this.fillMovers(byId("fallers"), this.survey.falls, "Nothing falls.", "falls");
-  }
-
-  get withBands() {
-    return this.measure === "weight" && this.fit.bands !== null && !this.fit.page.bands.unstable[this.component];
-  }
-
-  // The change and its band, as a cell, and whether it may be none.
-  moved(one, kind) {
-    const band = this.fit.bandOf(kind, this.component, one.column);
-    const content = band ? `${this.text(band[0])} to ${this.text(band[1])}` : "";
-    return { kind: "number", content, none: band !== null && band[0] <= 0 && band[1] >= 0 };
-  }
-
-  fillMovers(table, moves, otherwise, kind) {
-    const { fit } = this;
-    const band = this.withBands ? [{ kind: "number", content: "band of the change" }] : [];
-    const head = [fit.page.names.columns, { kind: "number", content: "from \u2192 to" }, ...band, "when"];
-    const lines = moves.map((one) => {
-      const name = fit.page.columns.labels[one.column];
-      const when = `${cut(fit.times[one.begin], 16)} \u2013 ${cut(fit.times[one.end], 16)}`;
-      const choose = { class: "link", dir: "auto", title: name, onclick: () => this.chooseColumn(one.column) };
-      const jump = { class: "link", title: "Go to the end of this change", onclick: () => this.goTo(one.end) };
-      const line = [
-        button(choose, cut(name, 40)),
-        { kind: "number", content: `${this.text(one.from)} \u2192 ${this.text(one.to)}` },
-        { kind: "when", content: button(jump, when) },
-      ];
-      const bound = this.withBands ? this.moved(one, kind) : null;
-      if (bound) line.splice(2, 0, bound);
-      const kinds = [this.slots.has(one.column) ? "chosen" : "", bound && bound.none ? "doubtful" : ""];
-      return Object.assign(line, { kind: kinds.join(" ").trim() || null });
-    });
-    fillTable(table, head, lines.length ? lines : [[otherwise]]);
+  // What the axis of time shows beside the times.
+  timeHint() {
+    const { moments, period } = this.fit.page.times;
+    return [
+      longGaps(moments).length ? "Shaded: longer gaps between times." : "",
+      period ? `Time goes round: after ${Number(period.toPrecision(6))} it begins again.` : "",
+    ].join(" ").trim();
   }
 
   // The first of a ranking, and behind them whatever else was chosen, with its rank.
@@ -221,36 +306,6 @@ class Explorer {
     ];
   }
 
-  showRows() {
-    const { fit } = this;
-    const loadings = Array.from({ length: fit.I }, (_, i) => fit.loading(this.component, i) || 0);
-    const order = largestOf(loadings.map(Math.abs));
-    const entries = this.ranked(order, TOP_ROWS, this.rows, (i) => ({
-      name: fit.page.rows.labels[i],
-      value: loadings[i],
-      text: written(loadings[i], 1),
-      band: fit.bandOf("loadings", this.component, i),
-      pressed: this.rows.includes(i),
-    }));
-    const range = (better) => loadings.reduce((a, b) => better(a, b), 0);
-    this.rowBars.show(entries, range(Math.min), range(Math.max));
-  }
-
-  showRowTable() {
-    const { fit } = this;
-    const components = fit.page.components.map((_, r) => r);
-    const head = [fit.page.names.rows, ...components.map((r) => ({ kind: "number", content: r + 1 }))];
-    const remove = (i) => ({ class: "link", dir: "auto", title: "Remove", onclick: () => this.chooseRow(i) });
-    const lines = this.rows.map((i) => [
-      button(remove(i), cut(fit.page.rows.labels[i], 40)),
-      ...components.map((r) => ({ kind: "number", content: written(fit.loading(r, i), 1) })),
-    ]);
-    fillTable(byId("row-table"), lines.length ? head : [], lines);
-    const left = fit.I < fit.page.rows.of ? ` The page has ${fit.I} of ${fit.page.rows.of}.` : "";
-    write("row-hint", (lines.length ? "The loadings of a component have length 1."
-      : "Choose rows by their bars or by searching.") + left);
-  }
-
   // --- drawing: once for a time -----------------------------------------------------------------------------
 
   showTime() {
@@ -260,15 +315,16 @@ class Explorer {
     byId("time").value = time;
     byId("time").setAttribute("aria-valuetext", now);
     write("now", now);
-    write("bars-head", `Largest ${fit.page.names.columns} at ${now}, component ${component + 1}`);
+    write("bars-head", `${RANKINGS[this.order]} ${fit.page.names.columns} at ${now}, ${fit.called(component)}`);
     byId("doubt").hidden = known;
     write("doubt", known ? ""
-      : `The data do not determine the pattern of component ${component + 1} at ${now}: `
+      : `The data do not determine the pattern of ${fit.called(component)} at ${now}: `
       + `${fit.why(component, time)}. What is shown comes from the model, not from the data.`);
     this.showBars();
     this.showLegends();
     this.courseChart.moveCursor(time);
     this.strengthChart.moveCursor(time);
+    if (this.entries.chart) this.entries.chart.moveCursor(time);
   }
 
   showBars() {
@@ -277,7 +333,7 @@ class Explorer {
     let hidden = 0;
     for (let j = 0; j < fit.J; j++) {
       if (!this.alsoUnseen && !fit.seen(j, time)) hidden += 1;
-      else sizes[j] = this.order === "ever" ? this.survey.reach[j] : Math.abs(this.value(j, time)) || 0;
+      else sizes[j] = this.rankOf(j);
     }
     const order = largestOf(sizes);
     const entries = this.ranked(order, TOP_COLUMNS, this.chosen, (j) => ({
@@ -293,6 +349,11 @@ class Explorer {
     this.showBarsHint(Math.min(TOP_COLUMNS, order.length), hidden);
   }
 
+  rankOf(j) {
+    if (this.order === "ever") return this.survey.reach[j];
+    return this.order === "apart" ? this.fit.apart(this.component, j, this.time) : Math.abs(this.value(j, this.time)) || 0;
+  }
+
   showBarsHint(count, hidden) {
     const { J, page } = this.fit;
     write("bars-hint", [
@@ -304,13 +365,15 @@ class Explorer {
 
   showLegends() {
     const { fit, time } = this;
-    refill(byId("strengths-legend"), ...fit.page.components.map((_, r) => colour(button({
-      class: r >= COLOURS ? "chip dashed" : "chip",
+    const most = this.scale === "absolute" ? this.strongest : 1;
+    refill(byId("strengths-legend"), ...fit.names.map((_, r) => colour(button({
+      class: "chip",
       "aria-pressed": r === this.component,
       onclick: () => this.change({ component: r }),
-    }, `component ${r + 1}`, number(written(fit.strength(r, time), this.strongest))), r)));
+    }, label(fit.heading(r)), number(written(fit.scaled(this.scale, r, time), most))),
+    r === this.component ? "ink" : "quiet")));
     const doubts = fit.page.known.flat().some(Boolean) ? " Dotted: the data do not determine the pattern." : "";
-    write("strengths-hint", `Numbers at ${cut(fit.times[time], 40)}.${doubts}`);
+    write("strengths-hint", `Numbers at ${cut(fit.times[time], 40)}, ${SCALES[this.scale]}.${doubts} ${this.timeHint()}`);
     const chips = this.chosen.map((j) => colour(button({
       class: "chip",
       title: "Remove",
@@ -318,48 +381,5 @@ class Explorer {
     }, label(fit.page.columns.labels[j]), number(this.text(this.value(j, time))), "\u00d7"), this.slots.get(j)));
     const reset = button({ class: "plain", onclick: () => this.change({ columns: null }) }, "Reset");
     refill(byId("courses-legend"), ...chips, ...(this.columns ? [reset] : []));
-  }
-
-  // --- search -----------------------------------------------------------------------------------------------
-
-  setUpSearch() {
-    const { page } = this.fit;
-    write("search-label", `Find ${page.names.columns} or ${page.names.rows}`);
-    this.index = { columns: page.columns.labels.map(plain), rows: page.rows.labels.map(plain) };
-    byId("search").addEventListener("input", () => this.showResults());
-  }
-
-  showResults() {
-    const sought = plain(byId("search").value.trim());
-    const found = sought ? ["columns", "rows"].flatMap((kind) => this.found(kind, sought)) : [];
-    found.sort((a, b) => (a.at > 0) - (b.at > 0));  // first what begins with it
-    const more = found.length > MOST_FOUND ? `, the first ${MOST_FOUND} shown` : "";
-    write("found", !sought ? "" : found.length ? `${found.length} found${more}.` : "Nothing found.");
-    refill(byId("results"), ...found.slice(0, MOST_FOUND).map((one) =>
-      (one.kind === "columns" ? this.columnFound(one.place) : this.rowFound(one.place))));
-  }
-
-  found(kind, sought) {
-    return this.index[kind].map((text, place) => ({ kind, place, at: text.indexOf(sought) }))
-      .filter((one) => one.at >= 0);
-  }
-
-  columnFound(j) {
-    const { columns, names } = this.fit.page;
-    const most = this.text(this.survey.reach[j]);
-    const about = `${names.columns}, at most ${most} in component ${this.component + 1}`;
-    return this.result(columns.labels[j], about, this.slots.has(j), () => this.chooseColumn(j));
-  }
-
-  rowFound(i) {
-    const { rows, names } = this.fit.page;
-    const loading = written(this.fit.loading(this.component, i), 1);
-    const about = `${names.rows}, loading ${loading} on component ${this.component + 1}`;
-    return this.result(rows.labels[i], about, this.rows.includes(i), () => this.chooseRow(i));
-  }
-
-  result(name, about, pressed, onclick) {
-    const note = make("span", { class: "kind", dir: "auto" }, about);
-    return make("li", {}, button({ "aria-pressed": pressed, onclick }, label(name), note));
   }
 }

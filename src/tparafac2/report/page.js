@@ -1,40 +1,26 @@
 // The page: what is written once, and the start of everything.
 
-const TONES = { replicable: "good", there: "plain", "not there": "warning" };
 const FACTORS = { A: "loadings", B: "patterns", C: "strengths" };
 
-function showOverview(page, explorer) {
+function showOverview(page) {
   write("title", page.title);
   write("subtitle", page.subtitle);
   const fact = ({ tone, figure, text }) => [make("dt", { "data-tone": tone }, figure), make("dd", {}, text)];
-  byId("facts").append(...page.facts.flatMap(fact));
+  // The first fact is about all of it.
+  const [first, ...others] = page.facts;
+  byId("verdict").append(make("b", { "data-tone": first.tone }, first.figure), ` ${first.text}`);
+  byId("facts").append(...others.map((one) => make("div", {}, ...fact(one))));
   const done = ([name, text]) => [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)];
   byId("about").append(...page.about.flatMap(done));
-  byId("cards").append(...page.components.map((one, r) => card(one, r, explorer)));
   write("colophon", `Written by tparafac2 ${page.version}. Loadings and patterns have length 1, all size is in `
-    + "the strengths. Weights are rounded to 1/32,767 of the largest weight of their column in its component. "
+    + `the strengths. Weights are rounded to 1/${page.steps} of the largest weight of their column in its component. `
     + "The page needs no network and is not allowed any.");
-}
-
-function card(one, r, explorer) {
-  const choose = () => {
-    explorer.change({ component: r });
-    byId("explore").scrollIntoView();
-  };
-  return make("li", {}, colour(button(
-    { onclick: choose },
-    make("b", {}, `Component ${r + 1}`),
-    make("span", { class: "share" }, `${Math.round(100 * one.share)} % of strength`),
-    ...(one.state ? [make("span", { class: "badge", "data-tone": "warning" }, one.state)] : []),
-    ...(one.verdict ? [make("span", { class: "badge", "data-tone": TONES[one.verdict] }, one.verdict)] : []),
-    make("span", { class: "text", dir: "auto" }, one.text),
-  ), r));
 }
 
 function showDiagnostics(page) {
   const { iteration, objective, ...gaps } = page.trace;
-  showTrace(byId("objective"), iteration, objective ? [objective] : [], "Objective above its lowest value");
-  showTrace(byId("gaps"), iteration, Object.values(gaps), "Feasibility gaps");
+  showTrace(byId("objective"), iteration, objective ? [objective] : [], "Objective above its lowest value", ["objective"]);
+  showTrace(byId("gaps"), iteration, Object.values(gaps), "Feasibility gaps", Object.keys(gaps).map((mode) => FACTORS[mode]));
   byId("gaps-legend").append(...Object.keys(gaps).map((mode, slot) =>
     colour(make("span", { class: "chip" }, FACTORS[mode]), slot)));
   const size = (gap) => (gap === null ? "unknown" : gap ? gap.toExponential(0) : "0");
@@ -44,14 +30,26 @@ function showDiagnostics(page) {
   showStarts(page.starts);
 }
 
-function showTrace(box, iteration, columns, what) {
+function offerChoice(choice) {
+  if (!choice) return;
+  offerTable("choice-ranks", "ranks");
+  document.querySelectorAll("#choice-charts .chart").forEach((box, n) => {
+    if (box.querySelector("svg")) offer(box, `choice-${n + 1}`, { chart: true });
+  });
+  document.querySelectorAll("#choice-tables table").forEach((table, n) =>
+    offer(table, `choice-numbers-${n + 1}`, { lines: () => linesOf(table) }));
+}
+
+function showTrace(box, iteration, columns, what, names) {
   if (!columns.length) {
     box.append(make("p", { class: "hint" }, "Nothing was recorded."));
     return;
   }
-  const series = columns.map((values, slot) => ({ values: values.map((value) => value ?? NaN), slot }));
+  const series = columns.map((values, slot) => ({ values: values.map((value) => value ?? NaN), slot, label: names[slot] }));
   const about = `${what} by iteration, on a logarithmic scale.`;
-  new LineChart(box).show({ series, xs: iteration, labels: null, log: true, about, height: 220 });
+  const chart = new LineChart(box);
+  chart.show({ series, xs: iteration, labels: null, log: true, about, height: 220 });
+  offerLines(box.id, box.id, chart);
 }
 
 function showStarts({ head, lines, of }) {
@@ -67,12 +65,31 @@ function showStarts({ head, lines, of }) {
   fillTable(byId("starts"), aligned(head), marked);
   const few = of > lines.length ? ` These are the first ${lines.length} of ${of}.` : "";
   write("starts-hint", `The lowest objective first.${few}`);
+  offerTable("starts", "starts");
+}
+
+// Links within the page leave its address alone: that says what is shown.
+function setUpLinks() {
+  for (const link of document.querySelectorAll('a[href^="#"]')) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const target = document.querySelector(link.getAttribute("href"));
+      target.scrollIntoView();
+      target.setAttribute("tabindex", "-1");
+      target.focus({ preventScroll: true });
+    });
+  }
 }
 
 async function start() {
   const page = JSON.parse(byId("data").textContent);
-  showOverview(page, new Explorer(await Fit.open(page)));
+  showOverview(page);
+  const fit = await Fit.open(page);
+  await EntriesPart.open(fit);
+  new Explorer(fit);
+  setUpLinks();
   showChoice(page.choice);
+  offerChoice(page.choice);
   showDiagnostics(page);
   document.documentElement.dataset.ready = "yes";
 }

@@ -19,7 +19,25 @@ from tparafac2.report.payload import as_script_text, payload
 from tparafac2.result import Result
 from tparafac2.words import PYTHON, Words
 
-_SCRIPTS = ("data.js", "dom.js", "charts.js", "bars.js", "explorer.js", "choice.js", "page.js")
+_SCRIPTS = (
+    "data.js",
+    "dom.js",
+    "moves.js",
+    "address.js",
+    "charts.js",
+    "bars.js",
+    "downloads.js",
+    "cards.js",
+    "multiples.js",
+    "movers.js",
+    "rows.js",
+    "rowmap.js",
+    "entries.js",
+    "search.js",
+    "explorer.js",
+    "choice.js",
+    "page.js",
+)
 _ENDINGS = (".html", ".htm")
 _TITLE = "Patterns that change in time"
 
@@ -31,6 +49,7 @@ def write_page(
     title: str | None = None,
     about: Mapping[str, Any] | None = None,
     words: Words = PYTHON,
+    data: Any = None,
 ) -> Path:
     """Write a fit as one HTML file that opens offline: an account of the fit, and a way to explore it.
 
@@ -47,6 +66,9 @@ def write_page(
         Further facts by name, shown under "What was done": the source of the data, preparations, a command.
     words : Words
         What arguments are called; the command line has words of its own.
+    data : array, DataArray, Table or Prepared, optional
+        The data that the model was fitted to, prepared as they were then: the page then shows single entries
+        beside their fit, and where the model misses most.
 
     Returns
     -------
@@ -58,7 +80,7 @@ def write_page(
     TypeError
         If `fitted` is neither a model nor a Result.
     ValueError
-        If the model is not fitted, or the path is not one to write a page to.
+        If the model is not fitted, the path is not one to write a page to, or the data are of another shape.
 
     Examples
     --------
@@ -73,12 +95,24 @@ def write_page(
     """
     result = as_result(fitted)
     target = _checked_target(path)
+    text = page_text(result, title, about, words, data)
+    with written_whole(target) as unfinished:
+        unfinished.write_bytes(text.encode("ascii"))
+    return target
+
+
+def page_text(
+    result: Result,
+    title: str | None = None,
+    about: Mapping[str, Any] | None = None,
+    words: Words = PYTHON,
+    data: Any = None,
+) -> str:
+    """The whole page as text of ASCII; see `write_page`."""
     facts = {"fitted with": _call_text(result), **(about or {})}
     shown_title = _TITLE if title is None else str(title)
-    page = _page(shown_title, as_script_text(payload(result, title=shown_title, about=facts, words=words)))
-    with written_whole(target) as unfinished:
-        unfinished.write_bytes(page.encode("ascii"))
-    return target
+    content = payload(result, title=shown_title, about=facts, words=words, data=data)
+    return _page(shown_title, as_script_text(content))
 
 
 def _checked_target(path: str | os.PathLike[str]) -> Path:

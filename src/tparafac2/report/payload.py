@@ -16,13 +16,18 @@ from tparafac2.data import label_text
 from tparafac2.inference import associations
 from tparafac2.report.choice import choice_account
 from tparafac2.report.display import LONGEST_LABEL, Display, account, component_accounts, look
+from tparafac2.report.entries import entries_of
+from tparafac2.report.opening import opening
 from tparafac2.result import Mark, Result, portraits, size_text
 from tparafac2.words import PYTHON, Words
 
-STEPS = 32_767
+STEPS = 800
 """A weight is a whole number of steps; this many of them make the largest weight of its column's course."""
 
-NOTHING = -STEPS - 1
+BAND_STEPS = 160
+"""Ends of bands are drawn pale and wide: fewer steps do."""
+
+NOTHING = -(2**15)
 """What stands for a weight that is not there."""
 
 MOST_WEIGHTS = 12_000_000
@@ -54,7 +59,9 @@ class Steps(NamedTuple):
     sizes: NDArray[np.float32]
 
 
-def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Words = PYTHON) -> dict[str, Any]:
+def payload(
+    result: Result, *, title: str, about: Mapping[str, Any], words: Words = PYTHON, data: Any = None
+) -> dict[str, Any]:
     """Collect all that the page shows, as JSON knows it; `about` has further facts by name: what was done.
 
     Examples
@@ -74,9 +81,10 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "subtitle": f"{result.model}: {size_text(result)}",
         "facts": [fact._asdict() for fact in account(result, words)],
         "about": [[str(name), _plain_text(value)] for name, value in about.items()],
-        "components": _components(result, view),
+        "components": _components(result),
         "names": dict(result.labels.names),
-        "times": {"labels": view.times, "moments": view.moments.tolist()},
+        "times": {"labels": view.times, "moments": view.moments.tolist(), "period": result.period},
+        "opening": _opening(result, view, columns),
         "rows": {
             "labels": [view.rows[i] for i in rows],
             "of": len(view.rows),
@@ -89,18 +97,20 @@ def payload(result: Result, *, title: str, about: Mapping[str, Any], words: Word
         "patterns": {"counts": packed(patterns.counts), "sizes": in_base64(patterns.sizes)},
         "unseen": in_base64(np.packbits(unseen, bitorder="little")) if unseen.any() else "",
         "bands": _bands(result, view.order, rows, columns),
+        "entries": None if data is None else _entries(result, data, view.order, rows, columns),
         "trace": _trace(result),
         "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
         "starts": _starts(result),
         "associations": _associations(result),
         "choice": None if result.choice is None else choice_account(result.choice, words),
+        "steps": STEPS,
         "version": __version__,
     }
 
 
-def _components(result: Result, view: Display) -> list[dict[str, Any]]:
+def _components(result: Result) -> list[dict[str, Any]]:
     """What is said of each component: its account, its name, if it has one, and what sets it apart."""
-    accounts = component_accounts(result, view)
+    accounts = component_accounts(result)
     return [
         one._asdict()
         | {
@@ -133,6 +143,13 @@ def _marks(marks: Sequence[Mark]) -> list[dict[str, Any]]:
     ]
 
 
+def _opening(result: Result, view: Display, columns: NDArray[np.intp]) -> dict[str, int] | None:
+    """Where the page opens, by the place that the column has on it."""
+    found = opening(result, view)
+    place = np.flatnonzero(columns == found.column) if found else np.array([], dtype=np.intp)
+    return {"component": found.component, "column": int(place[0])} if found and len(place) else None
+
+
 def _bands(
     result: Result, order: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> dict[str, Any] | None:
@@ -143,7 +160,7 @@ def _bands(
     told: dict[str, Any] = {"level": found.level, "unstable": found.unstable.tolist()}
     for end in ("lower", "upper"):
         ends = {name: getattr(band, end) for name, band in found.bands()}
-        steps = quantise(np.transpose(ends["patterns"][order][:, columns], (2, 1, 0)))
+        steps = quantise(np.transpose(ends["patterns"][order][:, columns], (2, 1, 0)), BAND_STEPS)
         told[end] = {
             "patterns": {"counts": packed(steps.counts), "sizes": in_base64(steps.sizes)},
             "strengths": [_numbers(course) for course in ends["strengths"][order].T],
@@ -154,27 +171,50 @@ def _bands(
     return told
 
 
-def quantise(courses: NDArray[np.float64]) -> Steps:
-    """Round every course to whole steps, so that its largest value has `STEPS` of them.
+def _entries(
+    result: Result, data: Any, order: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Data beside the fit, by places that rows and columns have on the page."""
+    found = entries_of(result, data, order)
+    here = [
+        np.flatnonzero(np.isin(own, shown)) for own, shown in ((found.rows, rows), (found.columns, columns))
+    ]
+    steps = quantise(found.courses[np.ix_(*here)])
+    row_places, column_places = ({int(one): n for n, one in enumerate(shown)} for shown in (rows, columns))
+    return {
+        "rows": [row_places[int(one)] for one in found.rows[here[0]]],
+        "columns": [column_places[int(one)] for one in found.columns[here[1]]],
+        "counts": packed(steps.counts),
+        "sizes": in_base64(steps.sizes),
+        "misses": [
+            {"row": row_places[i], "column": column_places[j], "share": _number(share)}
+            for i, j, share in found.misses
+            if i in row_places and j in column_places
+        ],
+    }
+
+
+def quantise(courses: NDArray[np.float64], steps: int = STEPS) -> Steps:
+    """Round every course to whole steps, so that its largest value has so many of them.
 
     Examples
     --------
     >>> quantise(np.array([[0.5, -1.0, np.nan]])).counts.tolist()
-    [[16384, -32767, -32768]]
+    [[400, -800, -32768]]
     """
     finite = np.isfinite(courses)
     peaks = np.abs(np.where(finite, courses, 0.0)).max(axis=-1, initial=0.0)
-    sizes = (peaks / STEPS).astype("<f4")
+    sizes = (peaks / steps).astype("<f4")
     divisor = np.where(sizes > 0, sizes, 1.0).astype(np.float64)[..., np.newaxis]
-    counts = np.clip(np.rint(np.where(finite, courses, 0.0) / divisor), -STEPS, STEPS)
+    counts = np.clip(np.rint(np.where(finite, courses, 0.0) / divisor), -steps, steps)
     return Steps(np.where(finite, counts, NOTHING).astype("<i2"), sizes)
 
 
 def packed(counts: NDArray[np.int16]) -> str:
     """Write courses as text in little room: changes from time to time, low bytes before high ones, deflated.
 
-    Changes wrap around, as they do when they are added up again. Smooth courses change little, so that
-    nearly all high bytes are equal.
+    Changes wrap around, as they do when they are added up again. Their sign is the lowest bit (0, -1, 1, -2
+    are 0, 1, 2, 3), so that small changes of either sign have high bytes of zero.
 
     Examples
     --------
@@ -183,7 +223,8 @@ def packed(counts: NDArray[np.int16]) -> str:
     """
     changes = counts.astype("<i2")
     changes[..., 1:] -= counts[..., :-1]
-    pairs = changes.reshape(-1, 1).view(np.uint8)
+    unsigned = (changes << 1) ^ (changes >> 15)
+    pairs = unsigned.reshape(-1, 1).view(np.uint8)
     return b64encode(compress(np.ascontiguousarray(pairs.T).tobytes())).decode("ascii")
 
 

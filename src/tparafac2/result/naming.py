@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ LONGEST_NAME = 60
 """Letters of a name: it stands in titles, legends and sentences."""
 
 _NAMES = Argument("names")
+_NUMBERED = re.compile(r"(component\s*)?\d+", re.IGNORECASE)
 
 
 def read_names(given: Any, rank: int, before: Sequence[str] = ()) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ def _require_different(names: Sequence[str]) -> None:
     again = [name for name in given if given.count(name) > 1]
     if again:
         raise InvalidValue(_NAMES, f" has {shown(again[0])} more than once: give every component its own.")
-    numbers = [name for name in given if name.isdecimal()]
+    numbers = [name for name in given if _NUMBERED.fullmatch(name)]  # those without a name are told so
     if numbers:
         raise InvalidValue(
             _NAMES, f" has {shown(numbers[0])}, which could be taken for the number of a component."

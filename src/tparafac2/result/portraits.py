@@ -97,10 +97,11 @@ def portraits(result: Result) -> list[Portrait]:
     row_scores, column_scores = of_rows(result), of_columns(result)
     order, times = np.argsort(timeline(result).values, kind="stable"), time_texts(result)
     gone, still = vanished(result), static(result)
+    known = ~result.undetermined_patterns  # measured anew whenever it is asked for
     names = result.component_names or ("",) * result.rank
     found = []
     for r in range(result.rank):
-        seen = [k for k in order if not result.undetermined_patterns[k, r] and not gone[r]]
+        seen = [k for k in order if known[k, r] and not gone[r]]
         stations = tuple(
             Station(
                 "" if still[r] else times[k],
