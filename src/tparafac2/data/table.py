@@ -226,6 +226,10 @@ class Table:
             stack[~self._sampled] = np.nan
         return list(stack)
 
+    def sampled(self) -> NDArray[np.bool_]:
+        """Tell which rows have a line at each time: (K, I)."""
+        return self._cells.sampled()
+
     def require_times(self) -> None:
         """Refuse a table of one time where a model is to be fitted; it may be appended to one."""
         if self.shape[0] < 2:
@@ -324,7 +328,7 @@ class Table:
                 f"({n_away:,} of {self._sampled.size:,} pairs of a row and a time)"
             )
         if self.absent == "zero":
-            sampled = self._cells.sampled()
+            sampled = self.sampled()
             doubt = (
                 f" ({np.count_nonzero(~sampled):,} of {sampled.size:,} pairs of a row and a time have no "
                 f"line at all: use {words.setting(Setting('absent', 'rows'))} if these were not observed)"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import Intake, SliceData
-from tparafac2.errors import InvalidType, InvalidValue
+from tparafac2.errors import InvalidType
 from tparafac2.fitting import FitPlan, count_jobs, read_groups
 from tparafac2.inference.asked import FEWEST, Request, read_contrasts, require_units, require_usable
 from tparafac2.inference.drawing import ResidualDraws, RowDraws, can_draw_rows, require_residuals
@@ -18,12 +18,18 @@ from tparafac2.inference.spread import Factors, Spread, matched, turning_to
 from tparafac2.large import stored_if_large
 from tparafac2.penalties import asks_for, softens
 from tparafac2.preparing import Prepared
-from tparafac2.result import UNSTABLE, Band, Intervals, Result, Terms, relative_error, take_again
+from tparafac2.result import (
+    UNSTABLE,
+    Band,
+    Intervals,
+    Result,
+    Terms,
+    relative_error,
+    require_fitted,
+    take_again,
+)
 from tparafac2.solver import Run, Start, solve
 from tparafac2.starts import Progress, child_seeds, in_units, one_of_several
-
-_SAME_FIT = {"float64": 1e-6, "float32": 1e-3}
-"""By how much the explained variance may differ before X is not what was fitted."""
 
 
 def intervals_of(
@@ -78,13 +84,7 @@ def _data_of(result: Result, X: Any, **given: Any) -> Intake:
         exact=method is None or method.missing != "em",
         bridge=bool(result.parameters.get("bridge", True)),
     )
-    here = 1.0 - relative_error(result, intake)
-    allowed = _SAME_FIT.get(intake.data.dtype.name, 1e-6)
-    if not abs(here - result.explained_variance) <= allowed:
-        raise InvalidValue(
-            f"X is not what was fitted: the model explains {here:.6f} of its variation, and explained "
-            f"{result.explained_variance:.6f} of that of its own data. Give the data of the fit."
-        )
+    require_fitted(result, 1.0 - relative_error(result, intake))
     return intake
 
 

@@ -231,7 +231,7 @@ class ForNewData:
         X : one slice (I, J), or several as in `fit`
             Further slices, before any preparation: the model does its own. Rows and columns are matched by
             their labels, and by position where there are none. Rows and columns that are not in X are missing
-            (zero where X is a Table whose absent combinations are zero; columns do not exist with
+            (columns are zero where X is a Table whose absent combinations are zero, and do not exist with
             ``bridge=False``). Columns that the model does not have enter: they were not there before. Rows
             that it does not have are refused.
             With `refit`, all data instead, those of the fit and the further ones, as the model does not keep

@@ -17,11 +17,9 @@ from tparafac2.newdata.seeing import Sight, see
 from tparafac2.newdata.slices import Matched, match, read_slices
 from tparafac2.preparing import Adjustment
 from tparafac2.preparing.steps import transform_dense, transform_steps
-from tparafac2.result import Result, Terms
+from tparafac2.result import Result, Terms, require_fitted
 from tparafac2.words import Argument
 
-_SAME_FIT = {"float64": 1e-6, "float32": 1e-3}
-"""By how much the explained variance may differ before X is not what was fitted."""
 _OTHER = "X is not what was fitted"
 _SHOWN = 3
 
@@ -118,10 +116,4 @@ def _require_fitted(result: Result, stack: FloatArray, squares: FloatArray) -> N
         return
     weights = np.ones(len(result.A)) if result.row_weights is None else result.row_weights
     left, whole = (float(np.nansum(weights[:, None] * one)) for one in (squares, np.square(stack)))
-    here = 1.0 - left / whole if whole > 0 else 0.0
-    single = result.method is not None and result.method.dtype == "float32"
-    if not abs(here - result.explained_variance) <= _SAME_FIT["float32" if single else "float64"]:
-        raise InvalidValue(
-            f"{_OTHER}: the model explains {here:.6f} of its variation, and explained "
-            f"{result.explained_variance:.6f} of that of its own data. Give the data of the fit."
-        )
+    require_fitted(result, 1.0 - left / whole if whole > 0 else 0.0)

@@ -89,7 +89,7 @@ def _read(X: Any, dims: Mapping[str, Hashable] | None) -> tuple[list[Piece], NDA
     if isinstance(X, Table):  # also of one time, of which none can be fitted
         slices: Sequence[Any] = X.slices()
         labels, present, hidden = X.labels, X.present, None
-        observed: Sequence[Any] = list(X._cells.sampled())
+        observed: Sequence[Any] = list(X.sampled())
     else:
         reading = read_in(X, dims=dims, times="even")
         slices, labels, present = reading.slices, reading.labels, reading.present

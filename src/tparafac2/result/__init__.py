@@ -1,7 +1,7 @@
 """What a fit gives back, and how it is looked at, kept and read again."""
 
 from tparafac2.result.distinctive import By, distinctiveness, leaders, of_columns, of_rows, require_by
-from tparafac2.result.evaluation import Evaluation, relative_error, take_again
+from tparafac2.result.evaluation import Evaluation, relative_error, require_fitted, take_again
 from tparafac2.result.files import CONTENT, load_result
 from tparafac2.result.findings import ALIKE, SAME_OBJECTIVE, count_same_objective, faults, static, vanished
 from tparafac2.result.intervals import UNSTABLE, Band, Intervals

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import Intake, SliceData, Table, padded, take_in, unseen_among
+from tparafac2.errors import InvalidValue
 from tparafac2.large import stored_if_large, take_stored
 from tparafac2.penalties import asks_for, distance_weights, proximal, softens
 from tparafac2.preparing import Prepared, describe_record
@@ -107,6 +108,20 @@ def relative_error(result: Result, intake: Intake) -> float:
     """Squared error of the factors of a result, as a share of ||X||^2."""
     W = (padded(result.B, fill=0.0) * result.C[:, None, :])[list(intake.order)]
     return _relative_error(intake.data, result.A, W)
+
+
+_SAME_FIT = {"float64": 1e-6, "float32": 1e-3}
+"""By how much the explained variance may differ before data are not what was fitted."""
+
+
+def require_fitted(result: Result, explained: float) -> None:
+    """Refuse data of which the model does not explain as much as of its own."""
+    dtype = "float64" if result.method is None else result.method.dtype
+    if not abs(explained - result.explained_variance) <= _SAME_FIT.get(dtype, 1e-6):
+        raise InvalidValue(
+            f"X is not what was fitted: the model explains {explained:.6f} of its variation, and explained "
+            f"{result.explained_variance:.6f} of that of its own data. Give the data of the fit."
+        )
 
 
 def penalty_of(result: Result) -> float | None:

@@ -134,7 +134,8 @@ class Result:
         Bands around loadings, patterns and strengths. None: not asked for.
     appended : mapping, optional
         Of slices that were appended after the fit, which are the last ones: `squares` and `errors`, the sum
-        of squares of each and what the model leaves of it. None: there are none.
+        of squares of each and what the model leaves of it; `bands_left_out` where the fit had intervals,
+        which what was appended has none of. None: there are none.
     component_names : tuple of R str
         What the user calls the components, "" where they have no name; empty if none has one.
 
