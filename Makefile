@@ -57,8 +57,10 @@ paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about hal
 bench: $(VENV)/.dev ## measure speed, one thread
 	$(BIN)/python benchmarks/run.py
 
-bench-scale: $(VENV)/.dev ## 40 GB on disk fitted within 8 GB of memory (half an hour; SCALE="--gigabytes 10" for others)
+bench-scale: $(VENV)/.dev ## 40 GB on disk within 8 GB, 1e8 sparse numbers, Dask (half an hour; SCALE="--gigabytes 10" for less)
 	$(BIN)/python benchmarks/scale.py dense $(SCALE)
+	$(BIN)/python benchmarks/sparse_scale.py --numbers 1e8
+	$(BIN)/python benchmarks/cluster.py
 
 lint: $(VENV)/.dev ## check style and formatting
 	$(BIN)/ruff check .
