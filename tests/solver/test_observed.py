@@ -27,12 +27,11 @@ def pack(H):
     return np.ascontiguousarray(H[..., first, second].transpose(2, 0, 1))
 
 
-def quadratics(rng, K, closing):
-    off = rng.uniform(0.1, 2.0, K - 1)
-    diagonal = rng.uniform(0.1, 1.0, K)
-    diagonal[1:] += off
-    diagonal[:-1] += off
-    return Quadratics(diagonal, off, closing)
+def quadratics(rng, R, K, closing):
+    """Links of each component's own; those of the last slice to the first are `closing` times as strong."""
+    links = rng.uniform(0.1, 2.0, (1, R, K))
+    links[..., -1] *= closing
+    return Quadratics(rng.uniform(0.1, 1.0, K), links)
 
 
 def dense_column(F, H, C, half_rho, quad, joined):
@@ -41,14 +40,12 @@ def dense_column(F, H, C, half_rho, quad, joined):
     system = np.zeros((K, R, K, R))
     for k in range(K):
         system[k, :, k] = np.outer(C[:, k], C[:, k]) * H[k] + half_rho[k] * np.eye(R)
-        before = quad.off[k - 1] if k else 0.0
-        after = quad.off[k] if k < K - 1 else 0.0
-        system[k, :, k] += (quad.diagonal[k] - before - after) * np.eye(R)
-    links = [(k, k + 1, quad.off[k] * joined[k]) for k in range(K - 1)]
-    for k, other, weight in [*links, (K - 1, 0, quad.closing * joined[K - 1])]:
+        system[k, :, k] += quad.own[k] * np.eye(R)
+    for k, other in [*((k, k + 1) for k in range(K - 1)), (K - 1, 0)]:
+        weight = np.diag(quad.links[0, :, k] * joined[k])
         for one, two in ((k, other), (other, k)):
-            system[one, :, one] += weight * np.eye(R)
-            system[one, :, two] -= weight * np.eye(R)
+            system[one, :, one] += weight
+            system[one, :, two] -= weight
     return np.linalg.solve(system.reshape(K * R, K * R), F.T.reshape(-1)).reshape(K, R).T
 
 
@@ -67,7 +64,7 @@ def test_every_column_has_its_own_system(seed, R, K, J, closing, holes):
     mask = rng.random((K, J, 6)) < 0.6
     H = np.einsum("kji,ir,is->kjrs", mask, A, A)
     F, C = rng.standard_normal((R, K, J)), rng.uniform(0.0, 2.0, (R, K))
-    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, K, closing)
+    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, R, K, closing)
     present = rng.random((K, J)) < 0.8 if holes else None
     joined = couplings(present, rng.random((K, J)) < 0.5, 100.0)
     B = np.full((R, K, J), 7.0)
@@ -82,7 +79,7 @@ def test_nothing_missing_is_the_common_solve():
     R, K, J = 3, 5, 20
     A = rng.standard_normal((6, R))
     F, C = rng.standard_normal((R, K, J)), rng.uniform(0.0, 2.0, (R, K))
-    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, K, 0.3)
+    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, R, K, 0.3)
     H = np.broadcast_to(A.T @ A, (K, J, R, R))
     ours, common = np.zeros((R, K, J)), np.zeros((R, K, J))
     solve_quadratic_observed(ours, F, pack(H), C, half_rho, quad, np.ones((K, J)))
@@ -98,7 +95,7 @@ def test_columns_that_miss_the_same_rows_share_the_system_of_their_slice(seed, R
     A, seen = rng.standard_normal((6, R)), rng.random((K, 6)) < 0.7
     N = np.einsum("ki,ir,is->krs", seen, A, A)
     F, C = rng.standard_normal((R, K, J)), rng.uniform(0.0, 2.0, (R, K))
-    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, K, closing)
+    half_rho, quad = rng.uniform(0.0, 1.0, K), quadratics(rng, R, K, closing)
     H = pack(np.broadcast_to(N[:, None], (K, J, R, R)))
     own, shared = np.zeros((R, K, J)), np.zeros((R, K, J))
     solve_quadratic_observed(own, F, H, C, half_rho, quad, np.ones((K, J)))
@@ -284,8 +281,7 @@ def test_views_agree_where_nothing_is_missing(dense):
     At, B, C = rng.random((n, R, I)), rng.random((n, R, K, J)), rng.random((n, R, K))
     model = BatchedFactors(At, B, C)
     W = B * C[..., None]
-    problem = build_problem(dense, R, MODELS["tPARAFAC2"][0])
-    patterns = Patterns(B, np.arange(n), problem.quadratics)
+    patterns = Patterns(B, np.arange(n))
     found = []
     incomplete = [kind(dense.values, dense.scale) for kind in (FilledData, ObservedData, ColumnByColumn)]
     for data in (dense, *incomplete):
@@ -293,7 +289,7 @@ def test_views_agree_where_nothing_is_missing(dense):
         G, observed = view.columns(np.arange(len(B)), model, np.empty_like(B))
         summary, systems = view.summarise(patterns, G, view.row_gram(At), observed)
         F, H = view.rows(model, W, summary.gram)
-        found.append((G, summary.bands, systems, F, np.broadcast_to(H, (n, I, R, R)), view.sse(At, W, F, H)))
+        found.append((G, summary.steps, systems, F, np.broadcast_to(H, (n, I, R, R)), view.sse(At, W, F, H)))
     for other in found[1:]:
         for ours, expected in zip(other, found[0], strict=True):
             np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
@@ -331,8 +327,8 @@ def test_complete_data_have_the_complete_view(dense):
 def test_patterns_that_nothing_holds_but_each_other_stay_finite():
     """A component without loadings, and changes without a norm beside them."""
     K, J, R = 4, 3, 2
-    off = np.array([0.3, 1.0, 0.7])
-    quad = Quadratics(np.r_[off, 0.0] + np.r_[0.0, off], off, 0.0)
+    links = np.array([0.3, 1.0, 0.7, 0.0])
+    quad = Quadratics(np.zeros(K), np.stack([[links, links]]))
     F, C = np.zeros((R, K, J)), np.ones((R, K))
     F[1] = 1.0
     N, joined = np.diag([0.0, 1.0]), np.ones((K, J))

@@ -60,12 +60,14 @@ class Plain:
 
     def solve(self, right, N, C, rho):
         R, K, J = right.shape
-        diagonal, off, _ = self.problem.quadratics
+        own, links = self.problem.quadratics.own, self.problem.quadratics.links[0].T
         system = np.zeros((K, R, K, R))
         for k in range(K):
-            system[k, :, k] = np.outer(C[:, k], C[:, k]) * N + (rho[k] / 2 + diagonal[k]) * np.eye(R)
+            system[k, :, k] = np.outer(C[:, k], C[:, k]) * N + (rho[k] / 2 + own[k]) * np.eye(R)
         for k in range(K - 1):
-            system[k, :, k + 1] = system[k + 1, :, k] = -off[k] * np.eye(R)
+            for one, other in ((k, k + 1), (k + 1, k)):
+                system[one, :, one] += np.diag(links[k])
+                system[one, :, other] -= np.diag(links[k])
         solution = np.linalg.solve(system.reshape(K * R, -1), right.transpose(1, 0, 2).reshape(K * R, J))
         return solution.reshape(K, R, J).transpose(1, 0, 2)
 

@@ -48,9 +48,9 @@ def test_absorbed_bands_have_the_value_of_the_terms(data):
     terms = [TemporalSmoothness(2.0, 1e-2, weights, closing=0.7), Ridge(0.3)]
     problem = build_problem(data, R, ([], terms, []))
     x = np.random.default_rng(3).standard_normal((K, J, R))
-    diagonal, off, closing = problem.quadratics
-    bands = np.einsum("k,kjr,kjr->", diagonal, x, x) - 2.0 * np.einsum("k,kjr,kjr->", off, x[:-1], x[1:])
-    bands += closing * np.sum((x[-1] - x[0]) ** 2)
+    own, links = problem.quadratics
+    bands = np.einsum("k,kjr->", own, x**2)
+    bands += np.einsum("rk,kjr->", links[0], (np.roll(x, -1, axis=0) - x) ** 2)
     assert not problem.b.splits
     assert bands == pytest.approx(sum(term.value(x) for term in problem.b.everything), rel=1e-12)
 

@@ -36,6 +36,7 @@ def check_common(given: Mapping[str, Any]) -> None:
         allowed = ("patterns", "rows", "both")
         require_choice("nonnegative", given["nonnegative"], "'patterns', 'rows', 'both' or None", allowed)
     require_rigidity(given.get("rigidity", math.inf))
+    require_choice("changes", given.get("changes", "smooth"), "'smooth' or 'sudden'", ("smooth", "sudden"))
     for name in ("bridge", "nonnegative_strengths"):
         require_flag(name, given.get(name, True))
     if not (isinstance(given["compress"], str) and given["compress"] == "auto"):

@@ -3,16 +3,26 @@
 import math
 import os
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from tparafac2.data import Intake
 from tparafac2.errors import InvalidValue
 from tparafac2.fitting import Size, require_even_widths
 from tparafac2.models.base import Decomposition
-from tparafac2.penalties import NonNegative, Penalty, Ridge, SoftParafac2, Static, TemporalSmoothness
+from tparafac2.penalties import (
+    NonNegative,
+    Penalty,
+    Ridge,
+    SoftParafac2,
+    Static,
+    SuddenChanges,
+    TemporalSmoothness,
+)
 from tparafac2.penalties import Parafac2 as Parafac2Constraint
 from tparafac2.result import GIVEN_FACTORS, Terms, load_result
 from tparafac2.words import Argument
+
+Changes: TypeAlias = Literal["smooth", "sudden"]
 
 _RIGIDITIES = (math.inf, 100.0, 10.0, 1.0, 0.1, 0.01)
 
@@ -38,6 +48,10 @@ class TParafac2(Decomposition):
         for all k. A number lets them give way at a price, lambda_b rigidity sum_k ||B_k - P_k Delta||^2
         with orthonormal P_k, and 0 lets them go: they are held by smoothness alone. About 1 is a good number
         where sizes and angles do change. Such a fit begins with the infinite one and follows it down.
+    changes : {"smooth", "sudden"}
+        How patterns change: in many small steps, so that sum_k ||b_k - b_(k-1)||^2 is small for each
+        component, or in few large ones, so that the path (sum_k ||b_k - b_(k-1)||)^2 / (K - 1) is short,
+        however suddenly it is gone. The unit of `smoothness` is the same.
     epsilon : float
         Weight of the pattern's norm beside its changes: without it a pattern that does not change has no
         best scale. 0 is the paper's model.
@@ -127,6 +141,7 @@ class TParafac2(Decomposition):
     lambda_b: float | None = None
     lambda_d: float | None = None
     rigidity: float = math.inf
+    changes: Changes = "smooth"
     epsilon: float = 1e-6
     period: float | None = None
 
@@ -218,7 +233,7 @@ class TemporalCMF(Decomposition):
         The one knob, without dimension: sqrt(lambda_a lambda_b) / ||X||. 1e-3 if nothing is given.
     lambda_a, lambda_b : float, optional
         The paper's penalties instead, both of them. Only their product matters.
-    epsilon, nonnegative, n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, \
+    changes, epsilon, nonnegative, n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, \
 penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
         As in `TParafac2`. Strengths are fixed to one, so that `penalties_c` must be empty. With
         ``nonnegative="rows"`` it is the paper's NNtCMF.
@@ -240,6 +255,7 @@ penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, n_jobs
     _: KW_ONLY
     lambda_a: float | None = None
     lambda_b: float | None = None
+    changes: Changes = "smooth"
     epsilon: float = 1e-6
     period: float | None = None
 
@@ -313,7 +329,8 @@ def _ridge(weight: float) -> list[Penalty]:
 def _smoothness(model: TParafac2 | TemporalCMF, strength: float) -> list[Penalty]:
     """The term on changes in time; none without strength."""
     epsilon = 0.0 if model.algorithm == "paper" else model.epsilon
-    return [TemporalSmoothness(strength, epsilon)] if strength else []
+    kind = SuddenChanges if model.changes == "sudden" else TemporalSmoothness
+    return [kind(strength, epsilon)] if strength else []
 
 
 MODELS: dict[str, type[Decomposition]] = {

@@ -5,6 +5,7 @@ from tparafac2.penalties.abilities import (
     asks_for,
     can_rotate,
     continued,
+    coupled_value,
     distance_weights,
     ignore_sign,
     is_temporal,
@@ -13,13 +14,16 @@ from tparafac2.penalties.abilities import (
     softens,
     violation,
 )
-from tparafac2.penalties.base import Bands, Penalty, Quadratic, missing_attributes
+from tparafac2.penalties.base import Bands, Pace, Paced, Penalty, Quadratic, missing_attributes
 from tparafac2.penalties.check import PenaltyError, check_penalty
+from tparafac2.penalties.sudden import SuddenChanges
 from tparafac2.penalties.terms import NonNegative, Parafac2, Ridge, SoftParafac2, Static, TemporalSmoothness
 
 __all__ = [
     "Bands",
     "NonNegative",
+    "Pace",
+    "Paced",
     "Parafac2",
     "Penalty",
     "PenaltyError",
@@ -27,6 +31,7 @@ __all__ = [
     "Ridge",
     "SoftParafac2",
     "Static",
+    "SuddenChanges",
     "TemporalSmoothness",
     "check_penalty",
     "missing_attributes",

@@ -8,7 +8,8 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.penalties.base import FloatArray, Penalty
+from tparafac2.penalties.base import FloatArray, Paced, Penalty, Quadratic
+from tparafac2.penalties.proximal import links_of
 
 Constraint: TypeAlias = Literal["nonnegative", "parafac2", "static"]
 """Sets that the solver knows how to meet faster than by `prox` alone."""
@@ -111,6 +112,30 @@ def continued(
     (1.0, 1.0, 0.25)
     """
     return [term.continued(times, known, period) if hasattr(term, "continued") else term for term in terms]
+
+
+def coupled_value(term: Penalty, x: FloatArray, coupled: FloatArray | None) -> float:
+    """Value of a term at patterns of which each column's change in time counts so many times, (K, J).
+
+    That of the last slice is the change to the first. Terms that are not solved together with the fit know
+    nothing of it; None: all count once.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import TemporalSmoothness
+    >>> x, twice = np.array([[[0.0], [0.0]], [[1.0], [1.0]]]), np.array([[2.0, 1.0], [1.0, 1.0]])
+    >>> coupled_value(TemporalSmoothness(1.0, 0.0), x, twice)
+    3.0
+    """
+    if coupled is None or not isinstance(term, Quadratic | Paced):
+        return term.value(x)
+    squares = np.square(np.roll(x, -1, axis=0) - x)
+    if isinstance(term, Paced):
+        pace, steps = term.pace(len(x)), np.einsum("kj,kjr->rk", coupled, squares)
+        return float((links_of(pace, steps) * steps).sum() + pace.own * np.square(x).sum())
+    _, off, closing = term.bands(len(x))
+    extra = np.einsum("k,kj,kjr->", np.append(off, closing), coupled - 1.0, squares)
+    return float(term.value(x) + extra)
 
 
 def is_temporal(term: Penalty) -> bool:

@@ -32,6 +32,8 @@ class Penalty(Protocol):
 
     ``bands(n)``
         A quadratic term on neighbours in time; see :class:`Quadratic`. It is solved together with the fit.
+    ``pace(n)``
+        A term on the lengths of paths in time; see :class:`Paced`. It is solved together with the fit, too.
     ``constraint``
         ``"nonnegative"``, ``"static"`` or ``"parafac2"``: the penalty is the indicator of just this set.
     ``rotatable``
@@ -86,6 +88,39 @@ class Bands(NamedTuple):
     diagonal: FloatArray
     off: FloatArray
     closing: float = 0.0
+
+
+class Pace(NamedTuple):
+    """A term on steps of any pace: of each component, ``own ||x||^2`` plus what its steps cost.
+
+    With squared lengths ``step_k`` from slice k to the next (from the last to the first) these cost the
+    least ``strength * sum_k step_k / share_k`` over shares that sum to one, none below its floor.
+
+    Examples
+    --------
+    >>> Pace(1.0, np.array([0.1, 0.1, 0.0]), 0.0).floors
+    array([0.1, 0.1, 0. ])
+    """
+
+    strength: float
+    floors: npt.NDArray[np.float64]
+    own: float
+
+
+@runtime_checkable
+class Paced(Penalty, Protocol):
+    """A term on the paths of components in time, at any pace. It is absorbed as quadratic ones are.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Paced, SuddenChanges, TemporalSmoothness
+    >>> isinstance(SuddenChanges(1.0), Paced), isinstance(TemporalSmoothness(1.0), Paced)
+    (True, False)
+    """
+
+    def pace(self, n: int) -> Pace:
+        """Give the term for n slices; a floor of zero says that there is no such step."""
+        ...
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tparafac2.penalties.base import FloatArray
+from tparafac2.penalties.base import FloatArray, Pace
 
 Float64Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -123,6 +123,49 @@ def solve_ring(
         share = closing / (1.0 + closing * (answer[0] - answer[-1]))
         x -= along_first(answer, x.ndim) * (share * (x[0] - x[-1]))
     return x
+
+
+def squared_steps(x: Float64Array) -> Float64Array:
+    """Squared lengths (R, K) of each component's steps to the next slice; the last step is to the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import squared_steps
+    >>> squared_steps(np.array([[0.0], [2.0], [3.0]])).tolist()
+    [[4.0, 1.0, 9.0]]
+    """
+    changes = np.roll(x, -1, axis=0) - x
+    return np.asarray(np.square(changes).sum(axis=tuple(range(1, x.ndim - 1))).T)
+
+
+def links_of(pace: Pace, steps: Float64Array) -> Float64Array:
+    """What each squared step (..., K) counts where the shares of the steps are those that cost the least.
+
+    Shares are proportional to the lengths of the steps, but none is below its floor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.base import Pace
+    >>> from tparafac2.penalties.proximal import links_of
+    >>> links_of(Pace(1.0, np.array([0.2, 0.2, 0.0]), 0.0), np.array([9.0, 0.0, 9.0])).tolist()
+    [1.25, 5.0, 0.0]
+    """
+    there = pace.floors > 0
+    lengths = np.where(there, np.sqrt(steps), 0.0)
+    held = np.broadcast_to(~there, steps.shape)
+    shares = np.zeros(steps.shape)
+    for _ in range(steps.shape[-1] + 1):
+        left = 1.0 - np.where(held, pace.floors, 0.0).sum(axis=-1, keepdims=True)
+        length = np.where(held, 0.0, lengths).sum(axis=-1, keepdims=True)
+        free = left * lengths / np.where(length > 0, length, np.inf)
+        shares = np.where(held, pace.floors, free)
+        lower = there & ~held & (free <= pace.floors)
+        if not lower.any():
+            break
+        held = held | lower
+    return np.asarray(np.where(there, pace.strength / np.where(there, shares, 1.0), 0.0))
 
 
 def weighted_mean(slices: Float64Array, weights: Float64Array) -> Float64Array:

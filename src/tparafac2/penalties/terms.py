@@ -45,7 +45,7 @@ class Ridge:
     rotatable: ClassVar[tuple[int, ...]] = (0, 1)
 
     def __post_init__(self) -> None:
-        _require_finite_nonnegative("Ridge", strength=self.strength)
+        require_finite_nonnegative("Ridge", strength=self.strength)
 
     def value(self, x: FloatArray) -> float:
         """Give ``strength * ||x||^2``."""
@@ -104,11 +104,11 @@ class TemporalSmoothness:
     rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
-        _require_finite_nonnegative(
+        require_finite_nonnegative(
             "TemporalSmoothness", strength=self.strength, epsilon=self.epsilon, closing=self.closing
         )
         for weight in self.weights or ():
-            _require_finite_nonnegative("TemporalSmoothness", weights=weight)
+            require_finite_nonnegative("TemporalSmoothness", weights=weight)
 
     def value(self, x: FloatArray) -> float:
         """Give the weighted sum of squared changes (and of squares)."""
@@ -148,7 +148,7 @@ class TemporalSmoothness:
         if self.weights is None and not self.closing:
             return self
         between, closing = time_weights(np.asarray(times, dtype=np.float64), period, known)
-        _require_same(type(self).__name__, self.weights, between[: known - 1])
+        require_same(type(self).__name__, self.weights, between[: known - 1])
         return replace(self, weights=between, closing=closing)
 
     def _weights(self, n: int) -> proximal.Float64Array:
@@ -317,9 +317,9 @@ class SoftParafac2:
     rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
-        _require_finite_nonnegative("SoftParafac2", strength=self.strength)
+        require_finite_nonnegative("SoftParafac2", strength=self.strength)
         for weight in self.weights or ():
-            _require_finite_nonnegative("SoftParafac2", weights=weight)
+            require_finite_nonnegative("SoftParafac2", weights=weight)
 
     def value(self, x: FloatArray) -> float:
         """Give the squared distance from the nearest patterns that only turn."""
@@ -364,7 +364,7 @@ class SoftParafac2:
         if self.weights is None:
             return self
         weights = slice_durations(np.asarray(times, dtype=np.float64), period, known)
-        _require_same(type(self).__name__, self.weights[1:-1], weights[1 : known - 1])
+        require_same(type(self).__name__, self.weights[1:-1], weights[1 : known - 1])
         return replace(self, weights=weights)
 
     def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
@@ -372,7 +372,7 @@ class SoftParafac2:
         return np.asarray(state * scale)
 
 
-def _require_same(owner: str, own: tuple[float, ...] | None, by_time: tuple[float, ...]) -> None:
+def require_same(owner: str, own: tuple[float, ...] | None, by_time: tuple[float, ...]) -> None:
     """Refuse to continue weights that did not come from the times."""
     if own is None or len(own) != len(by_time) or not np.allclose(own, by_time, rtol=1e-6):
         raise ValueError(
@@ -389,7 +389,8 @@ def _indicator(violation: float) -> float:
     return 0.0 if violation <= FEASIBLE else math.inf
 
 
-def _require_finite_nonnegative(owner: str, **parameters: object) -> None:
+def require_finite_nonnegative(owner: str, **parameters: object) -> None:
+    """Refuse parameters that are no finite numbers of at least 0."""
     for name, given in parameters.items():
         if isinstance(given, bool) or not isinstance(given, Real):
             raise TypeError(f"{owner}: {name} must be a number, got {given!r}.")

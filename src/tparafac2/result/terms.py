@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tparafac2.data import couplings
 from tparafac2.penalties import (
     Penalty,
-    Quadratic,
     asks_for,
+    coupled_value,
     is_temporal,
     softens,
     violation,
@@ -162,15 +162,10 @@ class Terms:
         unseen : ndarray of bool (K, J), optional
             Which of these nobody saw: see `tie`.
         """
-        modes = [(self.A, A), (self.B, B)] + ([] if self.fixed_strengths else [(self.C, C)])
+        modes = [(self.A, A)] + ([] if self.fixed_strengths else [(self.C, C)])
         total = sum(_value(term, x) for terms, x in modes for term in terms)
         coupled = couplings(present, unseen, self.tie)
-        if coupled is not None:
-            # The first slice comes after the last.
-            squares = np.square(np.roll(B, -1, axis=0) - B).sum(axis=2)
-            for _, off, closing in (term.bands(len(B)) for term in self.B if isinstance(term, Quadratic)):
-                total += (np.append(off, closing)[:, None] * (coupled - 1.0) * squares).sum()
-        return float(total)
+        return float(total + sum(_value(term, B, coupled) for term in self.B))
 
     def violations(self, A: NDArray[Any], B: NDArray[Any], C: NDArray[Any]) -> dict[str, dict[str, float]]:
         """For "A", "B" and "C": how far the factor is from each constraint on it, by its class."""
@@ -204,8 +199,8 @@ class Terms:
         return ((mode, term) for mode, terms in self.modes.items() for term in terms)
 
 
-def _value(term: Penalty, x: NDArray[Any]) -> float:
-    value = 0.0 if term.degree == 0 else term.value(x)
+def _value(term: Penalty, x: NDArray[Any], coupled: NDArray[Any] | None = None) -> float:
+    value = 0.0 if term.degree == 0 else coupled_value(term, x, coupled)
     return value if np.isfinite(value) else 0.0
 
 

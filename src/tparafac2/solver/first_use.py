@@ -60,17 +60,19 @@ def other_calls(dtype: str, observed: bool) -> list[Call]:
     patterns, active, quad = np.ones((1, 1, 1, 1), dtype), np.zeros(1, np.intp), _quadratics()
     grams, matrices, rows, numbers = (np.ones((1,) * dimensions) for dimensions in (4, 3, 2, 1))
     before, drawn = kernels.Before(patterns, patterns, patterns), kernels.Drawn(True, True, True)
-    summary = kernels.Summary(grams, matrices, rows, rows)
+    summary = kernels.Summary(grams, matrices, rows, matrices)
+    pace = kernels.Pace(numbers, 1.0, numbers)
     calls = [
         Call(kernels.carry_batch, (_evolving(patterns), before, active, rows, numbers, drawn, numbers)),
         Call(solve_block, (grams, matrices, matrices, 0.0, 0.0, False)),
-        Call(kernels.summarise_batch, (patterns, active, patterns, quad, summary)),
+        Call(kernels.summarise_batch, (patterns, active, patterns, summary)),
+        Call(kernels.price_batch, (quad, active, matrices, grams, pace, rows)),
     ]
     if observed:
         seen, entries = kernels.Observed(patterns, rows), patterns[0, 0].copy()
         entries.setflags(write=False)
         factors = patterns[0].copy()
-        calls.append(Call(kernels.summarise_observed_batch, (patterns, active, seen, quad, grams, rows)))
+        calls.append(Call(kernels.summarise_observed_batch, (patterns, active, seen, grams, matrices)))
         calls.append(Call(observed_sse, (entries, factors, factors, numbers)))
     return calls
 
@@ -82,4 +84,4 @@ def _evolving(patterns: Any) -> kernels.Evolving:
 
 
 def _quadratics() -> kernels.Quadratics:
-    return kernels.Quadratics(np.ones(1), np.ones(1), 1.0)
+    return kernels.Quadratics(np.ones(1), np.ones((1, 1, 1)))

@@ -57,15 +57,26 @@ class Summary(NamedTuple):
     gram: Array  # (p, K, R, R)  B_k' B_k
     cross: Array  # (p, R, K)  diag(A' X_k B_k)
     norms: Array  # (p, R)  ||b_r||^2
-    bands: Array  # (p, R)  value of the absorbed quadratic terms
+    steps: Array  # (p, R, K)  ||b_(r,k+1) - b_rk||^2; that of the last is to the first
 
 
 class Quadratics(NamedTuple):
-    """The absorbed quadratic terms on the patterns, see penalties' `bands`."""
+    """The absorbed terms on the patterns: own_k ||b_rk||^2 + links_rk ||b_(r,k+1) - b_rk||^2."""
 
-    diagonal: Array  # (K,)
-    off: Array  # (K - 1,)
-    closing: float  # couples the last slice to the first, on top of the bands
+    own: Array  # (K,)
+    links: Array  # (1 or n, R, K) the same in all starts, or not; the last ones go to the first slice
+
+
+class Pace(NamedTuple):
+    """Links that follow the steps of the patterns: strength / share_k, where all shares together make one.
+
+    The shares are those that make the links cost the least, which are proportional to the lengths of the
+    steps, but none is below a floor.
+    """
+
+    fixed: Array  # (K,) links of other terms
+    strength: float
+    floors: Array  # (K,) least shares; zero where there is no step
 
 
 class Drawn(NamedTuple):
@@ -247,26 +258,30 @@ def invert_spd(H):  # type: ignore[no-untyped-def]
 
 @part
 def slice_inverses(E, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
-    """E_k = (D_k N_k D_k + (half_rho_k + diagonal_k) I - off_{k-1}^2 E_{k-1})^-1: block Thomas, forward.
+    """E[0, k] = (D_k N_k D_k + (half_rho_k + own_k) I + Q_k + Q_{k-1} - Q_{k-1} E_{k-1} Q_{k-1})^-1.
 
-    N is (1 or K, R, R): one for all slices, or one for each.
+    That is block Thomas, forward, with the links Q_k of the components on a diagonal; E[1, k] = Q_k E_k
+    leads back. N is (1 or K, R, R): one for all slices, or one for each.
     """
-    K, R = E.shape[0], E.shape[1]
+    links, K, R = quad.links, E.shape[1], E.shape[2]
     for k in range(K):
-        n = min(k, N.shape[0] - 1)
+        n, before = min(k, N.shape[0] - 1), max(k - 1, 0)
+        H, last = E[0, k], E[0, before]
+        for r in range(R):
+            back = links[r, before] if k > 0 else 0.0
+            ahead = links[r, k] if k < K - 1 else 0.0
+            for s in range(R):
+                H[r, s] = N[n, r, s] * C[r, k] * C[s, k]
+            H[r, r] += half_rho[k] + quad.own[k] + back + ahead
+            if back > 0.0:
+                least = LEAST_PIVOT * H[r, r]
+                for s in range(R):
+                    H[r, s] -= back * last[r, s] * links[s, before]
+                H[r, r] = max(H[r, r], least)
+        invert_spd(H)
         for r in range(R):
             for s in range(R):
-                E[k, r, s] = N[n, r, s] * C[r, k] * C[s, k]
-            E[k, r, r] += half_rho[k] + quad.diagonal[k]
-        if k > 0:
-            f = quad.off[k - 1] * quad.off[k - 1]
-            if f > 0.0:
-                for r in range(R):
-                    least = LEAST_PIVOT * E[k, r, r]
-                    for s in range(R):
-                        E[k, r, s] -= f * E[k - 1, r, s]
-                    E[k, r, r] = max(E[k, r, r], least)
-        invert_spd(E[k])
+                E[1, k, r, s] = links[r, k] * H[r, s]
 
 
 class Pull(NamedTuple):
@@ -276,20 +291,22 @@ class Pull(NamedTuple):
     C: Array
     turning: float
     bounded: float
-    coupling: float
+    links: Array  # (R, K), or empty where neighbours are seen to elsewhere
     before: int
 
 
 @part
 def right_side(ev, i, G, pull, span):  # type: ignore[no-untyped-def]
-    """Room for one slice becomes G D + weight (aux - dual) + coupling B[before]; S and Z become the duals."""
+    """Room for one slice becomes G D + weight (aux - dual) + links B[before]; S and Z become the duals."""
     B, S, Y, Z, f = ev.B[i], ev.S[i], ev.Y[i], ev.Z[i], span.scratch
     R, k, o, w = B.shape[0], pull.k, span.first, span.width
-    h, coupling, before, drawn = pull.turning, pull.coupling, pull.before, span.drawn
+    h, before, drawn = pull.turning, pull.before, span.drawn
+    tied = k > 0 and pull.links.shape[0] > 0
     if drawn.turning and not ev.explicit[i, k]:
         mix(f, S, ev.T[i], Place(_ZERO, np.uint64(0), k, o, k, w))
     for r in range(R):
         c = pull.C[r, k]
+        coupling = pull.links[r, before] if tied else 0.0
         if drawn.turning:
             if ev.explicit[i, k]:
                 for j in range(w):
@@ -321,34 +338,33 @@ def solve_rows(ev, i, G, C, E, pulls, quad, span):  # type: ignore[no-untyped-de
     B, f = ev.B[i], span.scratch
     K, o, w = B.shape[1], span.first, span.width
     zero = np.uint64(0)
+    inverses, back = E[0], E[1]
     for k in range(K):
-        before = max(k - 1, 0)
-        coupling = quad.off[before] if k > 0 else 0.0
-        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], coupling, before), span)
-        mix(B, f, E, Place(k, o, _ZERO, zero, k, w))
+        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], quad.links, max(k - 1, 0)), span)
+        mix(B, f, inverses, Place(k, o, _ZERO, zero, k, w))
     for k in range(K - 2, -1, -1):
-        if quad.off[k] > 0.0:
-            add_mixed(B, B, E, Place(k, o, k + 1, o, k, w), quad.off[k], _ZERO)
+        if quad.links[0, k] > 0.0:
+            add_mixed(B, B, back, Place(k, o, k + 1, o, k, w), 1.0, _ZERO)
 
 
 class Ring(NamedTuple):
     """What closes the chain of slices: with W = (I, 0, ..., 0, -I), the solution loses Z_k t."""
 
     Z: Array  # (K, R, R)  transposed slices of (chain)^-1 W'
-    S: Array  # (1, R, R)  (I / closing + W Z)^-1
+    S: Array  # (1, R, R)  (Q^-1 + W Z)^-1, with the links Q of the last slice to the first
     t: Array  # (R, 2, width)  room for S (b_0 - b_last)
 
 
 @part
 def prepare_ring(ring, E, quad):  # type: ignore[no-untyped-def]
     """Fill Z and S from the inverses of the chain: the ends' coupling changes the matrix by rank R only."""
-    Z, S = ring.Z, ring.S[0]
-    K, R = E.shape[0], E.shape[1]
+    Z, S, links = ring.Z, ring.S[0], quad.links
+    K, R = E.shape[1], E.shape[2]
     f = np.empty((R, R))
     for k in range(K):
         for r in range(R):
             for s in range(R):
-                f[r, s] = quad.off[k - 1] * Z[k - 1, s, r] if k > 0 else 0.0
+                f[r, s] = links[r, k - 1] * Z[k - 1, s, r] if k > 0 else 0.0
             if k == 0:
                 f[r, r] += 1.0
             if k == K - 1:
@@ -357,17 +373,17 @@ def prepare_ring(ring, E, quad):  # type: ignore[no-untyped-def]
             for s in range(R):
                 entry = 0.0
                 for m in range(R):
-                    entry += E[k, r, m] * f[m, s]
+                    entry += E[0, k, r, m] * f[m, s]
                 Z[k, s, r] = entry
     for k in range(K - 2, -1, -1):
         for r in range(R):
             for s in range(R):
                 for m in range(R):
-                    Z[k, s, r] += quad.off[k] * E[k, r, m] * Z[k + 1, s, m]
+                    Z[k, s, r] += E[1, k, m, r] * Z[k + 1, s, m]
     for r in range(R):
         for s in range(R):
             S[r, s] = Z[0, s, r] - Z[K - 1, s, r]
-        S[r, r] += 1.0 / quad.closing
+        S[r, r] += 1.0 / links[r, K - 1]
     invert_spd(S)
 
 
@@ -694,6 +710,18 @@ def sweep(ev, i, weights, sw, collinear):  # type: ignore[no-untyped-def]
     return True
 
 
+@part
+def of_start(quad, i):  # type: ignore[no-untyped-def]
+    """The terms of start i: its links are (R, K)."""
+    return Quadratics(quad.own, quad.links[min(i, quad.links.shape[0] - 1)])
+
+
+@part
+def goes_round(quad):  # type: ignore[no-untyped-def]
+    """Whether the last slice of a start is linked to the first."""
+    return quad.links[0, quad.links.shape[1] - 1] > 0.0
+
+
 @kernel
 def update_batch(ev, active, G, N, C, weights, quad, rounds):  # type: ignore[no-untyped-def]
     """New patterns of every active start: exact if nothing else draws them, else so many iterations.
@@ -702,7 +730,7 @@ def update_batch(ev, active, G, N, C, weights, quad, rounds):  # type: ignore[no
     UNSWEPT) is left to the caller, with more care than cross products allow; call again for the rest.
     """
     R, K, J = ev.B.shape[1:]
-    E = np.empty((K, R, R))
+    E = np.empty((2, K, R, R))
     width = min(J, _BLOCK)
     f = np.empty((R, 1, width), ev.B.dtype)
     ring = Ring(np.empty((K, R, R)), np.empty((1, R, R)), np.empty((R, 2, width), ev.B.dtype))
@@ -711,16 +739,16 @@ def update_batch(ev, active, G, N, C, weights, quad, rounds):  # type: ignore[no
     for p in range(active.shape[0]):
         i = active[p]
         to_identity(sw.V)
-        pulls = weights.pulls[p]
-        slice_inverses(E, N[p], C[p], weights.system[p], quad)
-        if quad.closing > 0.0:
-            prepare_ring(ring, E, quad)
+        pulls, own = weights.pulls[p], of_start(quad, i)
+        slice_inverses(E, N[p], C[p], weights.system[p], own)
+        if goes_round(own):
+            prepare_ring(ring, E, own)
         while rounds.done[p] < rounds.wanted:
             clear(sw.M)
             for first in range(0, J, width):
                 span = Span(np.uint64(first), np.uint64(min(width, J - first)), rounds.drawn, f)
-                solve_rows(ev, i, G[p], C[p], E, pulls, quad, span)
-                if quad.closing > 0.0:
+                solve_rows(ev, i, G[p], C[p], E, pulls, own, span)
+                if goes_round(own):
                     close_ring(ev.B[i], ring, span.first, span.width)
                 add_dual(ev, i, sw.M, span)
             rounds.done[p] += 1
@@ -729,34 +757,65 @@ def update_batch(ev, active, G, N, C, weights, quad, rounds):  # type: ignore[no
 
 
 @kernel
-def summarise_batch(B, active, G, quad, out):  # type: ignore[no-untyped-def]
+def summarise_batch(B, active, G, out):  # type: ignore[no-untyped-def]
     """Fill `out` (all zero) with what the other blocks need to know of the active starts' patterns."""
     R, K, J = B.shape[1:]
-    o, w, closing = np.uint64(0), np.uint64(J), quad.closing
+    o, w = np.uint64(0), np.uint64(J)
     for p in range(active.shape[0]):
         X, Gp, gram = B[active[p]], G[p], out.gram[p]
         for k in range(K):
-            before = max(k - 1, 0)
-            coupling = quad.off[before] if k > 0 else 0.0
-            excess = quad.diagonal[k] - coupling - (quad.off[k] if k < K - 1 else 0.0)
+            after = k + 1 if k < K - 1 else 0
             add_gram(gram, X, k, o, w)
             for r in range(R):
-                cross, step, round_trip = 0.0, 0.0, 0.0
+                cross, step = 0.0, 0.0
                 for j in range(J):
                     b = X[r, k, j]
-                    change = b - X[r, before, j]
+                    change = X[r, after, j] - b
                     cross += Gp[r, k, j] * b
                     step += change * change
-                if closing > 0.0 and k == K - 1:
-                    for j in range(J):
-                        change = X[r, k, j] - X[r, 0, j]
-                        round_trip += change * change
-                norm = out.gram[p, k, r, r]
                 out.cross[p, r, k] = cross
-                out.norms[p, r] += norm
-                out.bands[p, r] += coupling * step + excess * norm + closing * round_trip
+                out.steps[p, r, k] = step
+                out.norms[p, r] += gram[k, r, r]
                 for s in range(r):
-                    out.gram[p, k, r, s] = out.gram[p, k, s, r]
+                    gram[k, r, s] = gram[k, s, r]
+
+
+@part
+def follow(links, steps, pace):  # type: ignore[no-untyped-def]
+    """Links of one component become those that cost the least for its steps, squared lengths (K,)."""
+    K = steps.shape[0]
+    # What is left by the shares at their floors is shared by the others; each round, more may be at theirs.
+    scale, settled = 1e300, False
+    while not settled:
+        left, length = 1.0, 0.0
+        for k in range(K):
+            root = np.sqrt(steps[k])
+            if root * scale > pace.floors[k] and pace.floors[k] > 0.0:
+                length += root
+            else:
+                left -= pace.floors[k]
+        smaller = left / length if length > 0.0 else 0.0
+        settled = not smaller < scale
+        scale = min(scale, smaller)
+    for k in range(K):
+        links[k] = pace.fixed[k]
+        if pace.floors[k] > 0.0:
+            links[k] += pace.strength / max(np.sqrt(steps[k]) * scale, pace.floors[k])
+
+
+@kernel
+def price_batch(quad, active, steps, gram, pace, out):  # type: ignore[no-untyped-def]
+    """out[p, r] = what the absorbed terms cost; links that follow the patterns are brought up to them."""
+    R, K = quad.links.shape[1:]
+    for p in range(active.shape[0]):
+        own = of_start(quad, active[p])
+        for r in range(R):
+            if pace.strength > 0.0:
+                follow(own.links[r], steps[p, r], pace)
+            total = 0.0
+            for k in range(K):
+                total += quad.own[k] * gram[p, k, r, r] + own.links[r, k] * steps[p, r, k]
+            out[p, r] = total
 
 
 @part
@@ -839,19 +898,19 @@ def carry_batch(ev, before, active, scale, momentum, drawn, gap):  # type: ignor
 def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
     """B = argmin of the least-squares part with right-hand side F (R, K, J), all quadratic terms and rho."""
     R, K, J = B.shape
-    E = np.empty((1, K, R, R))
-    slice_inverses(E[0], N, C, half_rho, quad)
+    E, own = np.empty((2, K, R, R)), of_start(quad, _ZERO)
+    slice_inverses(E, N, C, half_rho, own)
     width = min(J, _BLOCK)
     f = np.empty((R, 1, width), B.dtype)
     whole = B.reshape((1, R, K, J))
     ev = Evolving(whole, whole, whole, whole, E, np.empty((1, K), np.uint8), E[0])
     ring = Ring(np.empty((K, R, R)), np.empty((1, R, R)), np.empty((R, 2, width), B.dtype))
-    if quad.closing > 0.0:
-        prepare_ring(ring, E[0], quad)
+    if goes_round(own):
+        prepare_ring(ring, E, own)
     for first in range(0, J, width):
         span = Span(np.uint64(first), np.uint64(min(width, J - first)), Drawn(False, False, False), f)
-        solve_rows(ev, 0, F, np.ones((R, K)), E[0], np.zeros((2, K)), quad, span)
-        if quad.closing > 0.0:
+        solve_rows(ev, 0, F, np.ones((R, K)), E, np.zeros((2, K)), own, span)
+        if goes_round(own):
             close_ring(B, ring, span.first, span.width)
 
 
@@ -874,7 +933,7 @@ class Columns(NamedTuple):
 @part
 def column_scratch(R, K, J, quad):  # type: ignore[no-untyped-def]
     """Room for the systems of all columns; for rings only where there are some."""
-    ring = np.empty((R, R, K if quad.closing > 0.0 else 0, J))
+    ring = np.empty((R, R, K if quad.links[0, 0, K - 1] > 0.0 else 0, J))
     return Columns(np.empty((K, R, R, J)), np.empty((2, J)), ring, np.empty((R, R, J)))
 
 
@@ -901,27 +960,27 @@ def invert_columns(H, work):  # type: ignore[no-untyped-def]
 
 @part
 def column_inverses(cols, H, C, half_rho, quad, joined):  # type: ignore[no-untyped-def]
-    """As `slice_inverses`, with cross products and couplings of each column's own."""
-    E, work = cols.E, cols.work
+    """As `slice_inverses`, with cross products and couplings of each column's own; `quad` of one start."""
+    E, work, links = cols.E, cols.work, quad.links
     K, R, w = E.shape[0], E.shape[1], np.uint64(E.shape[3])
     for k in range(K):
-        before = quad.off[k - 1] if k > 0 else 0.0
-        after = quad.off[k] if k < K - 1 else 0.0
-        own = max(half_rho[k] + quad.diagonal[k] - before - after, 0.0) + 1e-300
+        last = max(k - 1, 0)
+        own = max(half_rho[k] + quad.own[k], 0.0) + 1e-300
         q = 0
         for r in range(R):
+            before = links[r, last] if k > 0 else 0.0
+            after = links[r, k] if k < K - 1 else 0.0
             for s in range(r, R):
-                c = C[r, k] * C[s, k]
+                c, other = C[r, k] * C[s, k], links[s, last]
                 for j in range(w):
                     E[k, r, s, j] = c * H[q, k, j]
                 if r == s:
                     for j in range(w):
                         E[k, r, r, j] += own + after * joined[k, j]
                 if before > 0.0:
-                    last = k - 1
                     for j in range(w):
-                        f = before * joined[last, j]
-                        E[k, r, s, j] -= f * f * E[last, r, s, j]
+                        f = joined[last, j]
+                        E[k, r, s, j] -= before * f * E[last, r, s, j] * f * other
                     if r == s:
                         for j in range(w):
                             coupled = before * joined[last, j]
@@ -946,12 +1005,12 @@ def times_columns(out, k_to, X, k_from, M):  # type: ignore[no-untyped-def]
 
 
 @part
-def chain_of_columns(B, f, E, k, off, joined, carried):  # type: ignore[no-untyped-def]
-    """Backward step of slice k: B[:, k] += off joined E_k B[:, k + 1], column by column."""
+def chain_of_columns(B, f, E, k, links, joined, carried):  # type: ignore[no-untyped-def]
+    """Backward step of slice k: B[:, k] += joined E_k Q_k B[:, k + 1], column by column."""
     R, w = B.shape[0], np.uint64(B.shape[2])
     for r in range(R):
         for j in range(w):
-            f[r, 0, j] = off * joined[k, j] * B[r, k + 1, j]
+            f[r, 0, j] = links[r, k] * joined[k, j] * B[r, k + 1, j]
     times_columns(carried, _ZERO, f, _ZERO, E[k])
     for r in range(R):
         for j in range(w):
@@ -968,22 +1027,23 @@ def prepare_column_rings(cols, quad, joined, f, carried):  # type: ignore[no-unt
         Z = cols.ring[s]  # (R, K, J): answers to W's column s
         for k in range(K):
             before = max(k - 1, 0)
-            coupling = quad.off[before] if k > 0 else 0.0
             for r in range(R):
+                coupling = quad.links[r, before]
                 for j in range(w):
                     f[r, 0, j] = coupling * joined[before, j] * Z[r, before, j] if k > 0 else 0.0
             for j in range(w):
                 f[s, 0, j] += (1.0 if k == 0 else 0.0) - (1.0 if k == last else 0.0)
             times_columns(Z, k, f, _ZERO, E[k])
         for k in range(K - 2, -1, -1):
-            if quad.off[k] > 0.0:
-                chain_of_columns(Z, f, E, k, quad.off[k], joined, carried)
+            if quad.links[0, k] > 0.0:
+                chain_of_columns(Z, f, E, k, quad.links, joined, carried)
         for r in range(R):
             for j in range(w):
                 S[r, s, j] = Z[r, 0, j] - Z[r, last, j]
         for j in range(w):
             # A column that is not there at both ends has no ring: its S is as good as zero.
-            S[s, s, j] += 1.0 / (quad.closing * joined[last, j]) if joined[last, j] > 0.0 else 1e300
+            closing = quad.links[s, last] * joined[last, j]
+            S[s, s, j] += 1.0 / closing if closing > 0.0 else 1e300
     invert_columns(S, cols.work)
 
 
@@ -1009,17 +1069,17 @@ def solve_observed(ev, i, G, C, cols, pulls, quad, at):  # type: ignore[no-untyp
     B, f, carried, joined = ev.B[i], at.span.scratch, at.carried, at.joined
     R, K, w = B.shape[0], B.shape[1], np.uint64(B.shape[2])
     for k in range(K):
-        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], 0.0, k), at.span)
+        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], quad.links[:0], k), at.span)
         before = k - 1
-        if k > 0 and quad.off[before] > 0.0:
+        if k > 0 and quad.links[0, before] > 0.0:
             for r in range(R):
                 for j in range(w):
-                    f[r, 0, j] += quad.off[before] * joined[before, j] * B[r, before, j]
+                    f[r, 0, j] += quad.links[r, before] * joined[before, j] * B[r, before, j]
         times_columns(B, k, f, _ZERO, cols.E[k])
     for k in range(K - 2, -1, -1):
-        if quad.off[k] > 0.0:
-            chain_of_columns(B, f, cols.E, k, quad.off[k], joined, carried)
-    if quad.closing > 0.0:
+        if quad.links[0, k] > 0.0:
+            chain_of_columns(B, f, cols.E, k, quad.links, joined, carried)
+    if goes_round(quad):
         close_column_rings(B, cols, f, carried)
 
 
@@ -1044,13 +1104,13 @@ def update_observed_batch(ev, active, G, observed, C, weights, quad, rounds):  #
     for p in range(active.shape[0]):
         i = active[p]
         to_identity(sw.V)
-        pulls = weights.pulls[p]
-        column_inverses(cols, observed.H[p], C[p], weights.system[p], quad, observed.joined)
-        if quad.closing > 0.0:
-            prepare_column_rings(cols, quad, observed.joined, f, carried)
+        pulls, own = weights.pulls[p], of_start(quad, i)
+        column_inverses(cols, observed.H[p], C[p], weights.system[p], own, observed.joined)
+        if goes_round(own):
+            prepare_column_rings(cols, own, observed.joined, f, carried)
         while rounds.done[p] < rounds.wanted:
             clear(sw.M)
-            solve_observed(ev, i, G[p], C[p], cols, pulls, quad, at)
+            solve_observed(ev, i, G[p], C[p], cols, pulls, own, at)
             add_dual(ev, i, sw.M, span)
             rounds.done[p] += 1
             if rounds.drawn.turning and not sweep(ev, i, pulls[0], sw, rounds.collinear):
@@ -1058,27 +1118,22 @@ def update_observed_batch(ev, active, G, observed, C, weights, quad, rounds):  #
 
 
 @kernel
-def summarise_observed_batch(B, active, observed, quad, systems, bands):  # type: ignore[no-untyped-def]
-    """Fill `systems` (p, K, R, R), the strengths' own, and `bands` (p, R) as in `Summary`."""
+def summarise_observed_batch(B, active, observed, systems, steps):  # type: ignore[no-untyped-def]
+    """Fill `systems` (p, K, R, R), the strengths' own, and `steps` as in `Summary`, by what columns count."""
     R, K, J = B.shape[1:]
     w = np.uint64(J)
     joined = observed.joined
     for p in range(active.shape[0]):
         X, H = B[active[p]], observed.H[p]
         for k in range(K):
-            before = max(k - 1, 0)
-            coupling = quad.off[before] if k > 0 else 0.0
-            own = quad.diagonal[k] - coupling - (quad.off[k] if k < K - 1 else 0.0)
-            closing = quad.closing if k == K - 1 else 0.0
+            after = k + 1 if k < K - 1 else 0
             q = 0
             for r in range(R):
-                total = 0.0
+                step = 0.0
                 for j in range(w):
-                    b = X[r, k, j]
-                    change, trip = b - X[r, before, j], b - X[r, 0, j]
-                    total += own * b * b + coupling * joined[before, j] * change * change
-                    total += closing * joined[k, j] * trip * trip
-                bands[p, r] += total
+                    change = X[r, after, j] - X[r, k, j]
+                    step += joined[k, j] * change * change
+                steps[p, r, k] = step
                 for s in range(r, R):
                     entry = 0.0
                     for j in range(w):
@@ -1091,13 +1146,13 @@ def summarise_observed_batch(B, active, observed, quad, systems, bands):  # type
 def solve_quadratic_observed(B, F, H, C, half_rho, quad, joined):  # type: ignore[no-untyped-def]
     """As `solve_quadratic`, from what was observed of each column: H is (R (R + 1) / 2, K, J)."""
     R, K, J = B.shape
-    cols = column_scratch(R, K, J, quad)
+    cols, own = column_scratch(R, K, J, quad), of_start(quad, _ZERO)
     f, carried = np.empty((R, 1, J), B.dtype), np.empty((R, 1, J), B.dtype)
-    column_inverses(cols, H, C, half_rho, quad, joined)
-    if quad.closing > 0.0:
-        prepare_column_rings(cols, quad, joined, f, carried)
+    column_inverses(cols, H, C, half_rho, own, joined)
+    if goes_round(own):
+        prepare_column_rings(cols, own, joined, f, carried)
     whole = B.reshape((1, R, K, J))
     unused = np.empty((1, K, R, R))
     ev = Evolving(whole, whole, whole, whole, unused, np.empty((1, K), np.uint8), unused[0])
     at = Wide(Span(np.uint64(0), np.uint64(J), Drawn(False, False, False), f), carried, joined)
-    solve_observed(ev, 0, F, np.ones((R, K)), cols, np.zeros((2, K)), quad, at)
+    solve_observed(ev, 0, F, np.ones((R, K)), cols, np.zeros((2, K)), own, at)

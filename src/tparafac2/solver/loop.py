@@ -175,7 +175,7 @@ class Batch:
         return BatchedFactors(At, B[self.active] if copied else B, C)
 
     def _patterns(self) -> Patterns:
-        return Patterns(self.patterns.B, self.active, self.problem.quadratics)
+        return Patterns(self.patterns.B, self.active)
 
     def _balance_start(self) -> None:
         """Only the product of the norm penalties matters, so it must not matter to the first step either."""
@@ -234,7 +234,7 @@ class Batch:
         """Penalties and squared norms of every component in every mode."""
         active, problem = self.active, self.problem
         sizes_a = np.diagonal(N, axis1=1, axis2=2)
-        cost_b = summary.bands + self.patterns.departures(active)
+        cost_b = self.patterns.price(active, summary)
         self._add_split_costs(cost_b, problem.b, self.patterns.split_value)
         cost_a = problem.a.ridge * sizes_a
         self._add_split_costs(cost_a, problem.a, self.loadings.split_value)

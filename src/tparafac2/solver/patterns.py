@@ -8,7 +8,18 @@ from numpy.typing import NDArray
 from tparafac2.data import FloatArray, PartlyObserved, is_seen_by_slice
 from tparafac2.penalties import proximal
 from tparafac2.solver import first_use, kernels
-from tparafac2.solver.kernels import UNSWEPT, Before, Drawn, Evolving, Observed, Rounds, Weights
+from tparafac2.solver.kernels import (
+    UNSWEPT,
+    Before,
+    Drawn,
+    Evolving,
+    Observed,
+    Pace,
+    Quadratics,
+    Rounds,
+    Summary,
+    Weights,
+)
 from tparafac2.solver.problem import Problem
 from tparafac2.solver.rows import LEAST_WEIGHT, Indices
 from tparafac2.solver.settings import Settings
@@ -28,7 +39,12 @@ class Given(NamedTuple):
 class PatternBlock:
     """What the loop asks of the evolving block; B is (n, R, K, J). As it stands, nothing is split."""
 
-    B: FloatArray
+    def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
+        self.B, self.problem, self.settings = B, problem, settings
+        self.quadratics, self.pace = problem.quadratics, _pace(problem)
+        if problem.b.pace is not None:  # every start has links of its own
+            own, links = self.quadratics
+            self.quadratics = Quadratics(own, np.repeat(links, len(B), axis=0))
 
     def update(self, given: Given) -> None:
         """Write new patterns of the active starts."""
@@ -39,9 +55,14 @@ class PatternBlock:
         self.B[active] *= scale[:, :, None, None].astype(self.B.dtype)
         return np.zeros(len(active))
 
-    def departures(self, active: Indices) -> FloatArray:
-        """What a PARAFAC2 term that gives way costs, for every active start and component."""
-        return np.zeros((len(active), self.B.shape[1]))
+    def price(self, active: Indices, summary: Summary) -> FloatArray:
+        """What the absorbed terms cost, for every active start and component.
+
+        What steps count that may be of any pace is brought up to the new patterns.
+        """
+        out = np.empty(summary.norms.shape)
+        kernels.price_batch(self.quadratics, active, summary.steps, summary.gram, self.pace, out)
+        return out
 
     def stiffen(self, i: int, factor: float) -> None:
         """The penalty weight of start i was multiplied by `factor`: scaled duals are divided by it."""
@@ -49,6 +70,11 @@ class PatternBlock:
     def split_value(self, i: int, term: int, component: int | None) -> float:
         """Value of a split term at start i, in all or at one component; a constraint has none."""
         return 0.0
+
+
+def _pace(problem: Problem) -> Pace:
+    fixed, asked = problem.fixed_links, problem.b.pace
+    return Pace(fixed, 0.0, fixed) if asked is None else Pace(fixed, float(asked.strength), asked.floors)
 
 
 def by_slice(N: FloatArray) -> FloatArray:
@@ -77,12 +103,12 @@ class FusedPatterns(PatternBlock):
     """The PARAFAC2 term, hard or soft, non-negativity, both or none: everything in compiled passes."""
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
+        super().__init__(B, problem, settings)
         n, R, K, _ = B.shape
         own_systems = isinstance(problem.data, PartlyObserved) and not is_seen_by_slice(problem.data)
         observed = problem.coupled is not None or own_systems
         first_use.compile_missing(B.dtype.name, observed)
-        self.B = B
-        self.problem, terms = problem, problem.b
+        terms = problem.b
         self.floor = settings.weight_floor
         dual, bounded = terms.asks_for("parafac2"), terms.asks_for("nonnegative")
         self.drawn = Drawn(dual or terms.soft is not None, dual, bounded)
@@ -108,7 +134,7 @@ class FusedPatterns(PatternBlock):
         rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.drawn, precision.collinear)
         while (rounds.done < self.rounds).any():
             before = rounds.done.copy()
-            rest = (C, weights, self.problem.quadratics, rounds)
+            rest = (C, weights, self.quadratics, rounds)
             if observed is None:
                 kernels.update_batch(arrays, active, G, by_slice(N), *rest)
             else:
@@ -126,8 +152,12 @@ class FusedPatterns(PatternBlock):
         lift = nothing if self.drawn.dual or self.drawn.bounded else self.problem.precision.lift * traces
         return Weights(turning + bounded + lift, np.stack([turning, bounded], axis=1))
 
-    def departures(self, active: Indices) -> FloatArray:
+    def price(self, active: Indices, summary: Summary) -> FloatArray:
         """See PatternBlock."""
+        return super().price(active, summary) + self.departures(active)
+
+    def departures(self, active: Indices) -> FloatArray:
+        """What a PARAFAC2 term that gives way costs, for every active start and component."""
         out = np.zeros((len(active), self.problem.rank))
         if self.problem.b.soft is not None:
             kernels.depart_batch(self.arrays, active, self.problem.b.soft, out)
@@ -167,7 +197,7 @@ class StaticPatterns(PatternBlock):
     """Patterns that are the same in all slices: one exact least-squares solve."""
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
-        self.B = B
+        super().__init__(B, problem, settings)
         self.ridge = float(problem.b.diagonal.sum())
         self.lift = problem.precision.lift
 
@@ -206,9 +236,7 @@ class SplitPatterns(PatternBlock):
     """Any terms at all: an auxiliary and a dual variable for each, in plain NumPy, start by start."""
 
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
-        self.B = B
-        self.problem = problem
-        self.settings = settings
+        super().__init__(B, problem, settings)
         self.terms = problem.b.splits
         self.aux = [B.copy() for _ in self.terms]
         self.dual = [np.zeros_like(B) for _ in self.terms]
@@ -227,7 +255,7 @@ class SplitPatterns(PatternBlock):
             for _ in range(self.settings.inner):
                 pull = sum(aux[i] - dual[i] for aux, dual in zip(self.aux, self.dual))
                 target = np.ascontiguousarray(right + half * pull, dtype=self.B.dtype)
-                half_rho, quadratics = 0.5 * len(self.terms) * rho[p] + lift[p], self.problem.quadratics
+                half_rho, quadratics = 0.5 * len(self.terms) * rho[p] + lift[p], self._quadratics(int(i))
                 if observed is None:
                     kernels.solve_quadratic(self.B[i], target, by_slice(N)[p], C[p], half_rho, quadratics)
                 else:
@@ -263,6 +291,10 @@ class SplitPatterns(PatternBlock):
         if np.isfinite(value):
             return value
         return self.terms[term].value(self.aux[term][i, chosen].transpose(1, 2, 0))
+
+    def _quadratics(self, i: int) -> Quadratics:
+        own, links = self.quadratics
+        return Quadratics(own, links if len(links) == 1 else links[i : i + 1])
 
     def _prox(self, i: int, rho: FloatArray) -> float:
         worst = 0.0

@@ -11,9 +11,12 @@ from tparafac2.data import FloatArray, SliceData, StackedData, couplings, presen
 from tparafac2.penalties import (
     Bands,
     Constraint,
+    Pace,
+    Paced,
     Penalty,
     Quadratic,
     asks_for,
+    coupled_value,
     distance_weights,
     rescaled,
     softens,
@@ -39,9 +42,9 @@ class Scaled:
         """Exactness of the penalty itself."""
         return self.penalty.exact
 
-    def value(self, x: FloatArray) -> float:
-        """Value of the penalty in the solver's units."""
-        return self.penalty.value(self._in_units(x)) / self.norm / self.norm
+    def value(self, x: FloatArray, coupled: FloatArray | None = None) -> float:
+        """Value of the penalty in the solver's units; see `coupled_value`."""
+        return coupled_value(self.penalty, self._in_units(x), coupled) / self.norm / self.norm
 
     def prox(self, v: FloatArray, rho: FloatArray, state: Any = None) -> tuple[FloatArray, Any]:
         """Prox in the solver's units; the state stays in the user's."""
@@ -109,6 +112,8 @@ class SortedTerms:
         The largest weight of a quadratic term, absorbed or not.
     soft : ndarray (K,), optional
         Weights of the squared distance from patterns that only turn, absorbed as well.
+    pace : Pace, optional
+        An absorbed term on steps of any pace; its norm is among the diagonal.
     """
 
     diagonal: FloatArray
@@ -118,6 +123,7 @@ class SortedTerms:
     everything: tuple[Scaled, ...]
     heaviest: float = 0.0
     soft: FloatArray | None = None
+    pace: Pace | None = None
 
     @property
     def ridge(self) -> float:
@@ -153,7 +159,7 @@ def sort_terms(
     terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool, soften: bool = False
 ) -> SortedTerms:
     """Absorb what is quadratic (with coupling between neighbours only where the mode allows it)."""
-    diagonal, off, closing, soft = np.zeros(n), np.zeros(max(n - 1, 0)), 0.0, None
+    diagonal, off, closing, soft, pace = np.zeros(n), np.zeros(max(n - 1, 0)), 0.0, None, None
     splits: list[Scaled] = []
     heaviest = 0.0
     for term in terms:
@@ -161,6 +167,11 @@ def sort_terms(
         pull = _pull(term, n) if soften and soft is None else None
         if pull is not None:
             soft, heaviest = pull, max(heaviest, float(pull.max()))
+            continue
+        if pace is None and absorb and coupled and isinstance(term.penalty, Paced):
+            pace = _pace(term, n)
+            diagonal += pace.own
+            heaviest = max(heaviest, pace.strength / float(pace.floors.max(initial=0.0) or 1.0))
             continue
         if bands is not None:
             heaviest = float(np.maximum(heaviest, np.abs(bands.diagonal).max(initial=abs(bands.closing))))
@@ -173,7 +184,13 @@ def sort_terms(
             off += bands.off
             closing += bands.closing
     soft = soft if soft is not None and soft.any() else None
-    return SortedTerms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest, soft)
+    return SortedTerms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest, soft, pace)
+
+
+def _pace(term: Scaled, n: int) -> Pace:
+    ratio = (term.unit / term.norm) ** 2
+    strength, floors, own = term.penalty.pace(n)  # type: ignore[attr-defined]  # which the caller has seen
+    return Pace(strength * ratio, floors, own * ratio)
 
 
 def _pull(term: Scaled, n: int) -> FloatArray | None:
@@ -251,8 +268,19 @@ class Problem:
 
     @cached_property
     def quadratics(self) -> Quadratics:
-        """Absorbed terms on the patterns, for the kernels."""
-        return Quadratics(self.b.diagonal, self.b.off, self.b.closing)
+        """Absorbed terms on the patterns, for the kernels; steps are at the pace of the clock."""
+        off, K = self.b.off, self.data.shape[0]
+        own = self.b.diagonal - np.append(off, 0.0) - np.append(0.0, off)
+        links = self.fixed_links.copy()
+        if self.b.pace is not None and self.b.pace.floors.any():
+            shares = self.b.pace.floors / self.b.pace.floors.sum()
+            links += np.divide(self.b.pace.strength, shares, out=np.zeros(K), where=shares > 0)
+        return Quadratics(own, np.tile(links, (1, self.rank, 1)))
+
+    @cached_property
+    def fixed_links(self) -> FloatArray:
+        """What steps to the next slice count that have no pace; that of the last is to the first."""
+        return np.append(self.b.off, self.b.closing)
 
     @cached_property
     def precision(self) -> Precision:

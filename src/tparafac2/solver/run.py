@@ -123,12 +123,7 @@ def penalty(problem: Problem, A: FloatArray, B: FloatArray, C: FloatArray) -> fl
 
 def _pattern_penalty(problem: Problem, B: FloatArray) -> float:
     """Value of the terms on the patterns, each column's changes weighed as they are coupled."""
-    total = sum(_value(term, B) for term in problem.b.everything)
-    if problem.coupled is not None:
-        steps = ((np.roll(B, -1, axis=0) - B) ** 2).sum(axis=2)
-        weights = np.append(problem.b.off, problem.b.closing)
-        total += float((weights[:, None] * (problem.coupled - 1.0) * steps).sum())
-    return total
+    return sum(_value(term, B, problem.coupled) for term in problem.b.everything)
 
 
 def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
@@ -145,7 +140,7 @@ def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
     return sse if sse >= problem.precision.cancellation else float(problem.data.residual_sse(At, W)[0])
 
 
-def _value(term: Scaled, x: FloatArray) -> float:
+def _value(term: Scaled, x: FloatArray, coupled: FloatArray | None = None) -> float:
     """Value of a term; a constraint counts by its gap, which is reported beside the objective."""
-    value = 0.0 if term.degree == 0 else term.value(x)
+    value = 0.0 if term.degree == 0 else term.value(x, coupled)
     return value if np.isfinite(value) else 0.0

@@ -21,17 +21,16 @@ from tparafac2.data import (
     row_weights,
 )
 from tparafac2.solver import kernels
-from tparafac2.solver.kernels import Observed, Quadratics, Summary
+from tparafac2.solver.kernels import Observed, Summary
 from tparafac2.solver.patterns import by_slice
 from tparafac2.solver.rows import Indices, RowBlock
 
 
 class Patterns(NamedTuple):
-    """The patterns of all starts, which of them are active, and the terms absorbed in their solves."""
+    """The patterns of all starts, and which of them are active."""
 
     B: FloatArray
     active: Indices
-    quadratics: Quadratics
 
 
 class View:
@@ -64,11 +63,9 @@ class View:
         summary = summarise(patterns, G)
         if observed is None:
             return summary, by_slice(N) * summary.gram
-        systems, bands = np.zeros_like(summary.gram), np.zeros_like(summary.bands)
-        kernels.summarise_observed_batch(
-            patterns.B, patterns.active, observed, patterns.quadratics, systems, bands
-        )
-        return summary._replace(bands=bands), systems
+        systems = np.zeros_like(summary.gram)
+        kernels.summarise_observed_batch(patterns.B, patterns.active, observed, systems, summary.steps)
+        return summary, systems
 
     def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
@@ -280,6 +277,6 @@ def summarise(patterns: Patterns, G: FloatArray) -> Summary:
     """What the other blocks need to know of the patterns of the active starts."""
     R, K = patterns.B.shape[1:3]
     p = len(patterns.active)
-    out = Summary(np.zeros((p, K, R, R)), np.zeros((p, R, K)), np.zeros((p, R)), np.zeros((p, R)))
-    kernels.summarise_batch(patterns.B, patterns.active, G, patterns.quadratics, out)
+    out = Summary(np.zeros((p, K, R, R)), np.zeros((p, R, K)), np.zeros((p, R)), np.zeros((p, R, K)))
+    kernels.summarise_batch(patterns.B, patterns.active, G, out)
     return out
