@@ -11,13 +11,13 @@ def test_diagonal_blocks_of_the_inverse():
     rng = np.random.default_rng(0)
     K, R = 5, 3
     blocks = np.stack([np.eye(R) * 4 + one @ one.T for one in rng.random((K, R, R))])[:, None]
-    off = -rng.random(K - 1)
+    off = -rng.random((K - 1, R))
     whole = np.zeros((K * R, K * R))
     for k in range(K):
         whole[k * R : k * R + R, k * R : k * R + R] = blocks[k, 0]
     for k in range(K - 1):
         for r in range(R):
-            whole[k * R + r, k * R + R + r] = whole[k * R + R + r, k * R + r] = off[k]
+            whole[k * R + r, k * R + R + r] = whole[k * R + R + r, k * R + r] = off[k, r]
     inverse = np.linalg.inv(whole)
     for k, found in enumerate(_middle_blocks(blocks, off)[:, 0]):
         assert np.allclose(found, inverse[k * R : k * R + R, k * R : k * R + R])

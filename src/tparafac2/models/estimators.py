@@ -147,6 +147,7 @@ class TParafac2(Decomposition):
 
     def _asked(self) -> float | tuple[float, ...] | None:
         asked = super()._asked()
+        _require_known_changes(self)
         if self.rigidity < math.inf and self.algorithm == "paper":
             raise InvalidValue(
                 Argument("rigidity"),
@@ -261,6 +262,7 @@ penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, n_jobs
 
     def _asked(self) -> float | tuple[float, ...] | None:
         asked = super()._asked()
+        _require_known_changes(self)
         if len(self.penalties_c):
             raise ValueError("TemporalCMF has no strengths to penalise: leave penalties_c empty.")
         return asked
@@ -324,6 +326,15 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
 
 def _ridge(weight: float) -> list[Penalty]:
     return [Ridge(weight)] if weight else []
+
+
+def _require_known_changes(model: TParafac2 | TemporalCMF) -> None:
+    if model.changes == "sudden" and model.algorithm == "paper":
+        raise InvalidValue(
+            Argument("changes"),
+            " is 'sudden', which the paper's algorithm does not know: use algorithm='fast', or 'smooth'.",
+            received=model.changes,
+        )
 
 
 def _smoothness(model: TParafac2 | TemporalCMF, strength: float) -> list[Penalty]:

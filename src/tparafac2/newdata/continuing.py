@@ -157,7 +157,7 @@ class _Patterns:
     states: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        split = self.course.split
+        split, self.ties = self.course.split, self.course.ties.paced(None)
         self.aux = [term.prox(self.B, np.ones(len(self.B)))[0] for term in split]
         self.dual = [np.zeros_like(self.B) for _ in split]
         self.states = [None] * len(split)
@@ -166,10 +166,10 @@ class _Patterns:
 
     def update(self, C: FloatArray, weight: float, rounds: int) -> None:
         """Solve for the patterns, the strengths given."""
-        course, ties = self.course, self.course.ties
+        course, ties = self.course, self.ties
         systems = self.seen.H * (C[:, None, :, None] * C[:, None, None, :])
         traces = np.trace(systems, axis1=2, axis2=3).mean(axis=1)
-        sizes = traces / C.shape[1] + ties.diagonal().mean(axis=1)
+        sizes = traces / C.shape[1] + ties.diagonal().mean(axis=(1, 2))
         rho = weight * np.maximum(sizes, 0.01 * sizes.mean() + _TINY)
         soft = np.zeros(len(C)) if course.soft is None else course.soft
         lift = _LIFT * sizes + _TINY
@@ -186,6 +186,7 @@ class _Patterns:
                 self.aux[t], self.states[t] = term.prox(self.B + self.dual[t], rho, self.states[t])
                 self.dual[t] = self.dual[t] + self.B - self.aux[t]
         self._point = self.B
+        self.ties = ties.paced(self.B)
 
     @property
     def gap(self) -> float:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from tparafac2.data import FIRMLY, FloatArray, couplings, padded, unseen_among
 from tparafac2.errors import InvalidValue
-from tparafac2.newdata.chains import Ties
+from tparafac2.newdata.chains import Pacing, Ties
 from tparafac2.newdata.continuing import Course, Turning
 from tparafac2.penalties import (
+    Pace,
+    Paced,
     Penalty,
     Quadratic,
     Ridge,
@@ -22,6 +24,7 @@ from tparafac2.penalties import (
     distance_weights,
     is_temporal,
     softens,
+    squared_steps,
 )
 from tparafac2.result import Result, Terms
 from tparafac2.solver.problem import Scaled, sort_terms
@@ -80,7 +83,7 @@ def terms_for(result: Result, new: Further) -> Terms:
         )
     tie = terms.tie
     turning = asks_for(terms.B, "parafac2") or any(map(softens, terms.B))
-    smooth = any(is_temporal(term) and isinstance(term, Quadratic) for term in terms.B)
+    smooth = any(is_temporal(term) and isinstance(term, Quadratic | Paced) for term in terms.B)
     if turning and smooth and result.period is None and unseen_among(*new.after(result)) is not None:
         tie = FIRMLY
     return replace(terms, B=B, C=C, tie=tie)
@@ -98,7 +101,7 @@ def _require_apart(terms: Terms) -> None:
 
 
 def _known_in_time(term: Penalty) -> bool:
-    return isinstance(term, Quadratic) or softens(term)
+    return isinstance(term, Quadratic | Paced) or softens(term)
 
 
 def course_of(result: Result, new: Further, terms: Terms) -> Course:
@@ -135,7 +138,7 @@ def course_of(result: Result, new: Further, terms: Terms) -> Course:
 
 def is_split(term: Penalty) -> bool:
     """Whether a term on the patterns has an auxiliary variable of its own."""
-    handled = isinstance(term, Quadratic) or softens(term)
+    handled = isinstance(term, Quadratic | Paced) or softens(term)
     return not (handled or any(asks_for([term], one) for one in ("parafac2", "static")))
 
 
@@ -147,24 +150,68 @@ def _ties(result: Result, new: Further, terms: Terms) -> Ties:
     coverage = None if coverage is None else coverage[fitted]
     present = None if present is None else present[fitted]
     joined = couplings(present, unseen_among(coverage, present), terms.tie)
-    diagonal, off, closing = bands_of([term for term in terms.B if isinstance(term, Quadratic)], n)
-    norms = diagonal - np.append(off, 0.0) - np.append(0.0, off)
-    steps = off[-m:, None] if joined is None else off[-m:, None] * joined[-m - 1 : -1]
+    columns = np.ones((n, 1)) if joined is None else joined.copy()
+    columns[-1] = 1.0  # from the last slice to the first
     B = np.asarray(padded(result.B, fill=0.0), dtype=np.float64)
+    whole = np.concatenate([B[order], np.repeat(B[order[-1:]], m, axis=0)])
+    return ties_of(terms.B, whole, slice(n - m, n), columns, None if present is None else present[-m:])
+
+
+def ties_of(
+    terms: Sequence[Penalty],
+    B: NDArray[np.float64],
+    new: slice,
+    joined: FloatArray,
+    there: NDArray[np.bool_] | None,
+) -> Ties:
+    """What holds some neighbouring slices, those before them being known, and all others at rest.
+
+    Parameters
+    ----------
+    terms : sequence of penalties
+    B : ndarray (n, J, R)
+        Patterns of all slices, in the order of time.
+    new : slice
+        Which of them are not known.
+    joined : ndarray (n, J or 1)
+        How many times a column's change to the next slice counts.
+    there : ndarray of bool, optional
+        Which columns there are in the new ones.
+    """
+    norms, fixed, paces = links_on_clock(terms, len(B))
+    steps = slice(new.start - 1, new.stop)
+    goes_round = new.stop == len(B) and (fixed[-1] > 0 or any(pace.floors[-1] > 0 for pace in paces))
+    own = fixed[steps, None] * joined[steps]
+    if not goes_round:
+        own[-1] = 0.0
+    known = squared_steps(B)
+    known[:, steps] = 0.0
+    pacing = [Pacing(pace, known, steps.start, own, joined[steps]) for pace in paces]
     return Ties(
-        before=B[order[-1]],
-        norms=norms[-m:],
-        steps=steps,
-        closing=closing,
-        after=B[order[0]] if closing else None,
-        there=None if present is None else present[-m:],
+        before=B[new.start - 1],
+        norms=norms[new],
+        steps=own[:-1, :, None],
+        closing=own[-1, :1],
+        after=B[0] if goes_round else None,
+        there=there,
+        pacing=pacing[0] if pacing else None,
     )
 
 
-def bands_of(terms: Sequence[Quadratic], n: int) -> tuple[FloatArray, FloatArray, float]:
-    """All quadratic terms together, over n slices: diagonal, changes to the next, closing."""
-    diagonal, off, closing = np.zeros(n), np.zeros(n - 1), 0.0
+def links_on_clock(
+    terms: Sequence[Penalty], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[Pace]]:
+    """All terms on squares of patterns over n slices: weights of norms (n,), of changes (n,), and paces.
+
+    The last change is that from the last slice to the first.
+    """
+    norms, links, paces = np.zeros(n), np.zeros(n), []
     for term in terms:
-        own = term.bands(n)
-        diagonal, off, closing = diagonal + own[0], off + own[1], closing + own[2]
-    return diagonal, off, float(closing)
+        if isinstance(term, Quadratic):
+            diagonal, off, closing = term.bands(n)
+            norms += diagonal - np.append(off, 0.0) - np.append(0.0, off)
+            links += np.append(off, closing)
+        elif isinstance(term, Paced):
+            paces.append(term.pace(n))
+            norms += paces[-1].own
+    return norms, links, paces

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray, padded
-from tparafac2.newdata.chains import Ties
 from tparafac2.newdata.continuing import Course, Seen, Turning, go_on
-from tparafac2.newdata.courses import bands_of, is_split
-from tparafac2.penalties import Quadratic, asks_for, distance_weights, softens
+from tparafac2.newdata.courses import is_split, ties_of
+from tparafac2.penalties import asks_for, distance_weights, softens
 from tparafac2.result import Result, Terms
 from tparafac2.result.record import unit_columns
 from tparafac2.solver.problem import Scaled, sort_terms
@@ -101,20 +100,22 @@ def without_later_times(result: Result, seen: Seen, coverage: FloatArray) -> Ori
     last, then = B[begin - 1], []
     for k in range(begin, n):
         one = Seen(*(part[k : k + 1] for part in seen))
-        course = _course(result, terms, (k, n), last, coverage[k])
+        course = _course(result, terms, (k, B), last, coverage[k])
         last = go_on(one, course, result.C[order][k - 1 : k]).B[0]
         then.append(unit_columns(last)[0])
     return Origins(np.stack(then), whole.now[begin:], whole.times[begin:], hindsight=False)
 
 
 def _course(
-    result: Result, terms: Terms, place: tuple[int, int], before: NDArray[np.float64], seen: Any
+    result: Result,
+    terms: Terms,
+    place: tuple[int, NDArray[np.float64]],
+    before: NDArray[np.float64],
+    seen: Any,
 ) -> Course:
-    """What is asked of slice k of n, were it the last one."""
-    k, n = place
-    order = list(result.clock.order)
-    diagonal, off, _ = bands_of([term for term in terms.B if isinstance(term, Quadratic)], n)
-    norm = diagonal[k] - off[k - 1] - (off[k] if k < n - 1 else 0.0)
+    """What is asked of slice k, were it the last one; of the patterns, only the lengths of steps are used."""
+    k, B = place
+    n, order = len(B), list(result.clock.order)
     tied = np.where(seen == 0, terms.tie, 1.0) if (seen == 0).any() else np.ones(1)
     there = None if result.present is None else result.present[order[k]][None]
     if result.present is not None:
@@ -123,8 +124,9 @@ def _course(
     soft = None if not pulled or pulled[0] is None else pulled[0][k : k + 1]
     turning = None if result.Delta is None else Turning(result.Delta)
     scaled = [Scaled(term, 1.0, 1.0) for term in terms.C]
+    ties = ties_of(terms.B, B, slice(k, k + 1), np.broadcast_to(tied, (n, len(tied))), there)
     return Course(
-        Ties(before, np.array([norm]), (off[k - 1] * tied)[None], there=there),
+        ties._replace(before=before, after=None, closing=np.zeros(1)),
         sort_terms(scaled, 1, absorb=True, coupled=False),
         fixed_strengths=terms.fixed_strengths,
         turning=turning,

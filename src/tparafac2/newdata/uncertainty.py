@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import padded
+from tparafac2.newdata.courses import links_on_clock
 from tparafac2.newdata.rows import Entries, Loadings
-from tparafac2.penalties import Quadratic, asks_for
+from tparafac2.penalties import asks_for, links_of, squared_steps
 from tparafac2.result import Result
 
 Array = NDArray[np.float64]
@@ -72,12 +73,16 @@ def pattern_variance(result: Result) -> Array:
     terms = () if result.terms is None else result.terms.B
     if asks_for(terms, "static"):
         return np.broadcast_to(np.linalg.pinv(systems.sum(axis=0)), (len(result.C), J, R, R))
-    off = np.zeros(max(K - 1, 0))
-    for term in terms:
-        if isinstance(term, Quadratic):
-            diagonal, beside, _ = term.bands(K)  # time that goes round is cut open
-            systems += np.asarray(diagonal)[:, None, None, None] * np.eye(R)
-            off += np.asarray(beside)
+    norms, fixed, paces = links_on_clock(terms, K)
+    links = np.repeat(fixed[None], R, axis=0)
+    if paces:  # as they are at these patterns
+        steps = squared_steps(np.asarray(padded(result.B, fill=0.0), dtype=np.float64)[order])
+        links += sum(links_of(pace, steps) for pace in paces)
+    off = links[:, :-1].T  # time that goes round is cut open
+    diagonal = np.repeat(norms[:, None], R, axis=1)
+    diagonal[:-1] += off
+    diagonal[1:] += off
+    systems += diagonal[:, None, :, None] * np.eye(R)
     found = _middle_blocks(systems, off)
     times = result.clock.times
     last = np.searchsorted(times[order], times, side="right") - 1
@@ -87,16 +92,21 @@ def pattern_variance(result: Result) -> Array:
 def _middle_blocks(systems: Array, off: Array) -> Array:
     """Diagonal blocks of the inverse of a block tridiagonal matrix, (K, J, R, R), for every column at once.
 
-    >>> _middle_blocks(np.full((2, 1, 1, 1), 2.0), np.array([-1.0])).ravel().round(4).tolist()
+    >>> _middle_blocks(np.full((2, 1, 1, 1), 2.0), np.array([[-1.0]])).ravel().round(4).tolist()
     [0.6667, 0.6667]
     """
     lift = 1e-12 * np.trace(systems, axis1=2, axis2=3).max() * np.eye(systems.shape[-1])
     systems = systems + lift
     ahead, back = systems.copy(), systems.copy()
     for k in range(1, len(systems)):
-        ahead[k] -= off[k - 1] ** 2 * np.linalg.inv(ahead[k - 1])
-        back[-k - 1] -= off[-k] ** 2 * np.linalg.inv(back[-k])
+        ahead[k] -= _between(off[k - 1], np.linalg.inv(ahead[k - 1]))
+        back[-k - 1] -= _between(off[-k], np.linalg.inv(back[-k]))
     return np.asarray(np.linalg.inv(ahead + back - systems))
+
+
+def _between(links: Array, inverses: Array) -> Array:
+    """What is passed on over links (R,) by every column, (J, R, R)."""
+    return np.asarray(links[:, None] * inverses * links)
 
 
 def _were_fitted(A: Array, fitted: NDArray[np.floating]) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from tparafac2.penalties.abilities import (
 )
 from tparafac2.penalties.base import Bands, Pace, Paced, Penalty, Quadratic, missing_attributes
 from tparafac2.penalties.check import PenaltyError, check_penalty
+from tparafac2.penalties.proximal import links_of, squared_steps
 from tparafac2.penalties.sudden import SuddenChanges
 from tparafac2.penalties.terms import NonNegative, Parafac2, Ridge, SoftParafac2, Static, TemporalSmoothness
 
