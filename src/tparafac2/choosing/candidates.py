@@ -24,6 +24,8 @@ class Candidate(NamedTuple):
         "rows", "patterns" or "both".
     model : str
         Name of the estimator class.
+    changes : str
+        "smooth" or "sudden".
 
     Examples
     --------
@@ -38,6 +40,7 @@ class Candidate(NamedTuple):
     rigidity: float = math.inf
     nonnegative: str | None = None
     model: str = "TParafac2"
+    changes: str = "smooth"
 
     @property
     def label(self) -> str:
@@ -45,7 +48,10 @@ class Candidate(NamedTuple):
         name = {"TParafac2": "tPARAFAC2", "Parafac2": "PARAFAC2"}.get(self.model, self.model)
         flexible = "flexible " if self.is_flexible else ""
         bound = {"rows": "rows", "patterns": "patterns", "both": "rows and patterns"}
-        return f"{flexible}{name}" + (f", non-negative {bound[self.nonnegative]}" if self.nonnegative else "")
+        sudden = ", sudden changes" if self.changes == "sudden" else ""
+        return f"{flexible}{name}{sudden}" + (
+            f", non-negative {bound[self.nonnegative]}" if self.nonnegative else ""
+        )
 
     @property
     def name(self) -> str:
@@ -63,7 +69,7 @@ class Candidate(NamedTuple):
         """The model that asks this question, with further parameters of its constructor."""
         own: dict[str, Any] = {"nonnegative": self.nonnegative}
         if self.model == "TParafac2":
-            own |= {"smoothness": self.smoothness, "rigidity": self.rigidity}
+            own |= {"smoothness": self.smoothness, "rigidity": self.rigidity, "changes": self.changes}
         else:
             options.pop("period", None)
         return MODELS[self.model](self.rank, **own, **options)

@@ -104,6 +104,7 @@ class Evidence:
                 "smoothness": one.smoothness,
                 "rigidity": one.rigidity,
                 "nonnegative": one.nonnegative,
+                "changes": one.changes,
                 "hidden_error": self.error(one),
                 "choosing_error": 2 * float(self.errors[one].choosing.sum()) / self.sizes[one],
                 "z_behind_chosen": 0.0 if one == chosen else self.z(chosen, one),

@@ -106,6 +106,7 @@ def _settings(record: Mapping[str, Any]) -> tuple[Setting, ...]:
         for line in _lines(record["tried"])
         if line["rank"] == chosen["rank"]
         and line["nonnegative"] == chosen["nonnegative"]
+        and line.get("changes") == chosen.get("changes")  # not in older files
         and line["smoothness"] is not None
     ]
     flexible = math.isfinite(chosen["rigidity"])

@@ -19,7 +19,17 @@ from tparafac2.choosing.hiding import Hidden
 from tparafac2.choosing.likeness import Likeness, aligned, courses, cross_likeness, likeness
 from tparafac2.choosing.panels import above
 from tparafac2.choosing.parts import Parts
-from tparafac2.choosing.rules import AGREEMENT, IMPROVES, RankChoice, choose_rank, settle, verdicts
+from tparafac2.choosing.rules import (
+    AGREEMENT,
+    GIVES_WAY,
+    IMPROVES,
+    RankChoice,
+    Settled,
+    choose_rank,
+    paired_z,
+    settle,
+    verdicts,
+)
 from tparafac2.choosing.search import Asked, Search
 from tparafac2.choosing.workers import Workers
 from tparafac2.fitting import check_weights, count_jobs, read_groups, warn_if_unsound
@@ -71,9 +81,12 @@ def choose(
         1, 0.1 and 0.
     nonnegative : {"auto", "patterns", "rows", "both"}, optional
         What must not be negative: "auto" searches with non-negative patterns where no data are negative.
+    changes : {"smooth", "sudden", "auto"}
+        How patterns change, see `TParafac2`. "auto" searches with smooth changes, and takes sudden ones where
+        these predict better at entries that did not choose.
     compare : bool
-        Also set other models (CP, PARAFAC2, the hard and the flexible one, and other bounds where no data are
-        negative) beside the chosen one, on the same hidden entries and halves.
+        Also set other models (CP, PARAFAC2, the hard and the flexible one, smooth or sudden changes, and
+        other bounds where no data are negative) beside the chosen one, on the same hidden entries and halves.
     n_masks : int
         How often entries are hidden: a tenth that chooses and another that tests.
     n_splits : int
@@ -159,7 +172,9 @@ class _Procedure:
         if bound == "auto":
             bound = "patterns" if parts.nonnegative else None
         self.search, self.parts, self.groups, self.client = search, parts, groups, client
-        self.first = Candidate(search.ranks[0], nonnegative=bound)
+        changes = "sudden" if search.changes == "sudden" else "smooth"
+        self.first = Candidate(search.ranks[0], nonnegative=bound, changes=changes)
+        self.sudden: dict[str, Any] | None = None
         self.work = _Piece(parts, search, seed)
         self.masks = [parts.draw(draws, _SHARE) for _ in range(search.n_masks)]
         self.splits = usable_splits(halves, parts, search.n_splits, groups)
@@ -182,6 +197,8 @@ class _Procedure:
                 raise KeyboardInterrupt("interrupted before any rank was tried on hidden entries.")
             rank = choose_rank(self.evidence.by_rank(), workers.interrupted)
             chosen = self.evidence.settled[rank.rank].chosen
+            if self.search.changes == "auto":
+                chosen = self._let_jump(workers, chosen)
             if self.search.compare:
                 self._compare(workers, chosen)
             interrupted = workers.interrupted
@@ -261,7 +278,16 @@ class _Procedure:
 
     def _compare(self, workers: Workers, chosen: Candidate) -> None:
         """Set other models beside the chosen one, on the same hidden entries and halves."""
-        others = self._others(chosen)
+        beside = [one.chosen for one in self._settled_near(workers, chosen, self._others(chosen))]
+        settled = self.evidence.settled[chosen.rank]
+        beside += [one for one in (settled.hard, settled.flexible) if one is not None and one != chosen]
+        self._fit_whole(workers, beside)
+        self._halve(workers, beside)
+
+    def _settled_near(
+        self, workers: Workers, chosen: Candidate, others: Sequence[Candidate]
+    ) -> list[Settled]:
+        """The best settings of other models, near those of the chosen one."""
         search = replace(
             self.search,
             smoothness=_neighbours(self.search.smoothness, chosen.smoothness),
@@ -270,19 +296,36 @@ class _Procedure:
         work = self.work._replace(search=search)
         done = workers.do(_measure, [(work, mask, one) for one in others for mask in self.masks])
         measured = [masks for masks in _grouped(done, len(self.masks)) if masks is not None]
-        beside = [settle(self.evidence.add(masks), (), len(self.masks)).chosen for masks in measured]
-        settled = self.evidence.settled[chosen.rank]
-        beside += [one for one in (settled.hard, settled.flexible) if one is not None and one != chosen]
-        self._fit_whole(workers, beside)
-        self._halve(workers, beside)
+        return [settle(self.evidence.add(masks), (), len(self.masks)) for masks in measured]
+
+    def _let_jump(self, workers: Workers, chosen: Candidate) -> Candidate:
+        """Let changes be sudden, if that helps at entries that did not choose."""
+        found = self._settled_near(workers, chosen, [chosen._replace(changes="sudden")])
+        if not found:
+            return chosen
+        other = found[0].chosen
+        smooth, sudden = self.evidence.errors[chosen], self.evidence.errors[other]
+        gains = smooth.testing - sudden.testing
+        z, gain = paired_z(gains, len(self.masks)), float(gains.sum() / smooth.testing.sum())
+        better = z >= GIVES_WAY and sudden.choosing.sum() < smooth.choosing.sum()
+        self.sudden = {"z": z, "gain": gain, "chosen": bool(better)}
+        if not better:
+            return chosen
+        self.evidence.settled[chosen.rank] = found[0]
+        self._fit_whole(workers, [other])
+        self._halve(workers, [other])
+        return other
 
     def _others(self, chosen: Candidate) -> list[Candidate]:
         """Models of the same rank that the chosen one is compared with."""
         plain = Candidate(chosen.rank, nonnegative=chosen.nonnegative)
         others = [plain._replace(model="CP"), plain._replace(model="Parafac2")]
+        if self.search.changes != "auto":  # which has tried both
+            others.append(plain._replace(changes="smooth" if chosen.changes == "sudden" else "sudden"))
         if self.parts.nonnegative:
             bounds = {None, "patterns", "rows", "both"} - {chosen.nonnegative}
-            others += [plain._replace(nonnegative=bound) for bound in sorted(bounds, key=str)]
+            bound = plain._replace(changes=chosen.changes)
+            others += [bound._replace(nonnegative=one) for one in sorted(bounds, key=str)]
         return others
 
     def _finished(
@@ -362,6 +405,7 @@ class _Procedure:
             "interrupted": interrupted,
             "nonnegative_data": self.parts.nonnegative,
             "bound_by_data": self.search.nonnegative == "auto" and self.parts.nonnegative,
+            "sudden": self.sudden,
         }
 
     def _as_model(self, candidate: Candidate, result: Result) -> Decomposition:

@@ -28,6 +28,7 @@ class Asked(TypedDict, total=False):
     smoothness: float | Iterable[float] | None
     rigidity: float | Iterable[float] | None
     nonnegative: str | None
+    changes: str
     compare: bool
     n_masks: int
     n_splits: int
@@ -52,6 +53,7 @@ class Search:
     smoothness: Any = None
     rigidity: Any = None
     nonnegative: str | None = "auto"
+    changes: str = "smooth"
     compare: bool = True
     n_masks: int = 2
     n_splits: int = 5
@@ -82,6 +84,8 @@ class Search:
             allowed = ("auto", "patterns", "rows", "both")
             listed = "'auto', 'patterns', 'rows', 'both' or None"
             require_choice("nonnegative", self.nonnegative, listed, allowed)
+        listed = "'smooth', 'sudden' or 'auto'"
+        require_choice("changes", self.changes, listed, ("smooth", "sudden", "auto"))
         for name in ("compare", "keep"):
             require_flag(name, getattr(self, name))
         for name, least in (("n_masks", 1), ("n_splits", 0)):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tparafac2.metrics import cancelling_pair
 from tparafac2.penalties import asks_for
 from tparafac2.result.judging import judged
+from tparafac2.result.jumps import jumps
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.moments import gaps, timeline
 from tparafac2.result.parameters import GIVEN_FACTORS
@@ -305,6 +306,10 @@ def _components(seen: _Seen) -> Iterator[Finding]:
     else:
         for r in np.flatnonzero(static(result)):
             yield Finding(Kind.STATIC, Severity.NOTE, component=int(r) + 1)
+    for one in jumps(result):
+        times = tuple(seen.labels[[one.before, one.after]])
+        numbers = {"share": one.share, "cosine": one.cosine}
+        yield Finding(Kind.SUDDEN, component=one.component + 1, times=times, numbers=numbers)
     yield from _constraints(result)
     weak = result.undetermined_patterns & ~seen.unobserved[:, np.newaxis] & ~gone
     for r in np.flatnonzero(weak.any(axis=0)):

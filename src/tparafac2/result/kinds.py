@@ -44,6 +44,7 @@ class Kind(StrEnum):
     VANISHED = "vanished"
     CONSTANT = "constant"
     STATIC = "static"
+    SUDDEN = "sudden"
     GIVES_WAY = "gives_way"
     NONNEGATIVE = "nonnegative"
     COULD_BE_NONNEGATIVE = "could_be_nonnegative"

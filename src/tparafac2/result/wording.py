@@ -59,6 +59,8 @@ _SENTENCES = {
     Kind.VANISHED: "Component {component} vanished: the smoothness is too strong or the rank too high.",
     Kind.CONSTANT: "The model keeps all patterns constant in time; only strengths change.",
     Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
+    Kind.SUDDEN: "Component {component} changes suddenly between {first} and {last}: {percent} of all its "
+    "change, and the pattern after it is alike the one before by {cosine:.2f}.",
     Kind.GIVES_WAY: "Sizes and angles of the patterns may give way ({rigidity} {value:.3g}), and do "
     "so by {percent} of the patterns' size.",
     Kind.NONNEGATIVE: "{what} cannot be negative.",
@@ -270,6 +272,11 @@ def _few_rows(finding: Finding) -> dict[str, Any]:
     return {"told": told + ", ..." * (len(pairs) > _SHOWN_TIMES)}
 
 
+def _sudden(finding: Finding) -> dict[str, Any]:
+    first, last = map(label_text, finding.times)
+    return {"first": first, "last": last, **_percent(finding)}
+
+
 def _unit(finding: Finding) -> dict[str, Any]:
     return {"unit": " days" if finding.numbers["dated"] else ""}
 
@@ -456,6 +463,7 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.STARTS: _agreement,
     Kind.FEW_STARTS_AGREE: _agreement,
     Kind.PROPORTIONAL: _pairs,
+    Kind.SUDDEN: _sudden,
     Kind.GIVES_WAY: _percent,
     Kind.NONNEGATIVE: _bounded,
     Kind.COULD_BE_NONNEGATIVE: _percent,

@@ -1,0 +1,101 @@
+"""Where patterns change suddenly: the few steps on which a component goes much of its way."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tparafac2.penalties import Paced, links_of, squared_steps
+from tparafac2.result.record import Result, unit_columns
+
+_FASTER = 2.0
+"""How many times the even pace makes a step part of a sudden change."""
+
+_LEAST = 0.1
+"""Share of a component's whole way from which on a change is worth telling."""
+
+_DIFFERENT = 0.995
+"""Cosine of the patterns before and after, from which on nobody would see a change."""
+
+
+class Jump(NamedTuple):
+    """A sudden change of one component's pattern.
+
+    Attributes
+    ----------
+    component : int
+        Counted from 0.
+    before, after : int
+        Places, among all times, of the last slice before and of the first one after it.
+    share : float
+        Of all that the pattern changes.
+    cosine : float
+        Of the patterns before and after.
+    """
+
+    component: int
+    before: int
+    after: int
+    share: float
+    cosine: float
+
+
+def jumps(result: Result) -> list[Jump]:
+    """Find the sudden changes of a fit in which they may be sudden, by component and time; else none.
+
+    A sudden change is a run of steps, each at least twice as fast as an even pace, that together are a tenth
+    of the way or more.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import SuddenChanges
+    >>> from tparafac2.result import Terms
+    >>> B = np.repeat(np.array([[[3.0], [0.0]], [[0.0], [3.0]]]), 4, axis=0)
+    >>> result = Result(model="TParafac2", A=np.ones((4, 1)), B=B, C=np.ones((8, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7,
+    ...                 terms=Terms(B=(SuddenChanges(1.0),)))
+    >>> [(one.before, one.after, one.cosine) for one in jumps(result)]
+    [(3, 4, 0.0)]
+    """
+    paced = [] if result.terms is None else [term for term in result.terms.B if isinstance(term, Paced)]
+    order = list(result.clock.order)
+    if not paced or isinstance(result.B, list) or len(order) < 3 or not np.isfinite(result.B).all():
+        return []
+    B, pace = np.asarray(result.B, dtype=np.float64)[order], paced[0].pace(len(order))
+    if not (pace.strength and pace.floors.any()):
+        return []
+    shares = _shares(pace.strength / np.maximum(links_of(pace, squared_steps(B)), 1e-300), pace.floors)
+    faster = _FASTER * pace.floors / pace.floors.sum()
+    found = []
+    for r, own in enumerate(shares):
+        for first, last in _runs((own > faster) & (pace.floors > 0)):
+            ends = B[first, :, r], B[(last + 1) % len(order), :, r]
+            units = unit_columns(np.stack(ends, axis=1))[0]
+            one = Jump(
+                r,
+                order[first],
+                order[(last + 1) % len(order)],
+                float(own[first : last + 1].sum()),
+                float(units[:, 0] @ units[:, 1]),
+            )
+            if one.share >= _LEAST and one.cosine < _DIFFERENT:
+                found.append(one)
+    return found
+
+
+def _shares(shares: NDArray[np.float64], floors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of the way itself (R, K): what is at its floor has gone next to nothing."""
+    gone = np.where(shares > floors * (1 + 1e-9), shares, 0.0)
+    return np.asarray(gone / np.maximum(gone.sum(axis=1, keepdims=True), 1e-300))
+
+
+def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First and last place of every run of true ones.
+
+    >>> _runs(np.array([True, False, True, True]))
+    [(0, 0), (2, 3)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2])]
