@@ -15,9 +15,11 @@ from tparafac2.penalties.abilities import (
 )
 from tparafac2.penalties.base import Bands, Penalty, Quadratic, missing_attributes
 from tparafac2.penalties.check import PenaltyError, check_penalty
+from tparafac2.penalties.sparsity import L1
 from tparafac2.penalties.terms import NonNegative, Parafac2, Ridge, SoftParafac2, Static, TemporalSmoothness
 
 __all__ = [
+    "L1",
     "Bands",
     "NonNegative",
     "Parafac2",

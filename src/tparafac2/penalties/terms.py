@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -13,9 +11,7 @@ from tparafac2.data.times import slice_durations, time_weights
 from tparafac2.penalties import proximal
 from tparafac2.penalties.abilities import Constraint
 from tparafac2.penalties.base import Bands, FloatArray
-
-FEASIBLE = 1e-6
-"""Relative violation up to which a point counts as lying on a constraint set."""
+from tparafac2.penalties.requirements import indicator, require_weight
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class Ridge:
     rotatable: ClassVar[tuple[int, ...]] = (0, 1)
 
     def __post_init__(self) -> None:
-        _require_finite_nonnegative("Ridge", strength=self.strength)
+        require_weight("Ridge", strength=self.strength)
 
     def value(self, x: FloatArray) -> float:
         """Give ``strength * ||x||^2``."""
@@ -104,11 +100,11 @@ class TemporalSmoothness:
     rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
-        _require_finite_nonnegative(
+        require_weight(
             "TemporalSmoothness", strength=self.strength, epsilon=self.epsilon, closing=self.closing
         )
         for weight in self.weights or ():
-            _require_finite_nonnegative("TemporalSmoothness", weights=weight)
+            require_weight("TemporalSmoothness", weights=weight)
 
     def value(self, x: FloatArray) -> float:
         """Give the weighted sum of squared changes (and of squares)."""
@@ -181,7 +177,7 @@ class NonNegative:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if no entry is negative (relative to its component's largest), else inf."""
-        return _indicator(self.violation(x))
+        return indicator(self.violation(x))
 
     def violation(self, x: FloatArray) -> float:
         """Give the size of the most negative entry, relative to its component's largest."""
@@ -214,7 +210,7 @@ class Static:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all slices are equal, else inf."""
-        return _indicator(self.violation(x))
+        return indicator(self.violation(x))
 
     def violation(self, x: FloatArray) -> float:
         """Give the largest difference from the mean over time, relative to its component's largest entry."""
@@ -254,7 +250,7 @@ class Parafac2:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all cross products are equal, else inf."""
-        return _indicator(self.violation(x))
+        return indicator(self.violation(x))
 
     def violation(self, x: FloatArray) -> float:
         """Give the largest difference of a cross product from the mean, relative to its components' sizes."""
@@ -317,9 +313,9 @@ class SoftParafac2:
     rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
-        _require_finite_nonnegative("SoftParafac2", strength=self.strength)
+        require_weight("SoftParafac2", strength=self.strength)
         for weight in self.weights or ():
-            _require_finite_nonnegative("SoftParafac2", weights=weight)
+            require_weight("SoftParafac2", weights=weight)
 
     def value(self, x: FloatArray) -> float:
         """Give the squared distance from the nearest patterns that only turn."""
@@ -383,18 +379,6 @@ def _require_same(owner: str, own: tuple[float, ...] | None, by_time: tuple[floa
 
 def _squared_norm(x: FloatArray) -> float:
     return float(np.sum(np.square(x, dtype=np.float64)))
-
-
-def _indicator(violation: float) -> float:
-    return 0.0 if violation <= FEASIBLE else math.inf
-
-
-def _require_finite_nonnegative(owner: str, **parameters: object) -> None:
-    for name, given in parameters.items():
-        if isinstance(given, bool) or not isinstance(given, Real):
-            raise TypeError(f"{owner}: {name} must be a number, got {given!r}.")
-        if not (math.isfinite(given) and float(given) >= 0):
-            raise ValueError(f"{owner}: {name} must be finite and at least 0, got {given}.")
 
 
 def _require_slices(x: FloatArray) -> None:
