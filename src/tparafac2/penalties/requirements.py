@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from numbers import Real
+from typing import Any
+
+import numpy as np
 
 FEASIBLE = 1e-6
 """Relative violation up to which a point counts as lying on a constraint set."""
@@ -64,3 +67,30 @@ def require_positive(owner: str, **parameters: object) -> None:
         number = require_number(owner, name, given)
         if not (math.isfinite(number) and number > 0):
             raise ValueError(f"{owner}: {name} must be finite and above 0, got {given}.")
+
+
+def require_square_matrix(owner: str, name: str, given: Any) -> Any:
+    """Give a square matrix of finite numbers, dense (and not to be written to) or in sparse rows.
+
+    Examples
+    --------
+    >>> require_square_matrix("LinearDynamics", "H", [[1, 0], [0, 1]]).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if hasattr(given, "tocsr"):
+        from scipy.sparse import csr_array
+
+        matrix = csr_array(given, dtype=np.float64)
+        values = matrix.data
+    else:
+        try:
+            matrix = values = np.array(given, dtype=np.float64)
+        except (TypeError, ValueError) as wrong:
+            kind = type(given).__name__
+            raise TypeError(f"{owner}: {name} must be a matrix of numbers, got {kind}.") from wrong
+        matrix.setflags(write=False)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
+        raise ValueError(f"{owner}: {name} must be a square matrix, got shape {matrix.shape}.")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{owner}: {name} holds NaN or infinity: give finite numbers.")
+    return matrix

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tparafac2.penalties import proximal
+from tparafac2.penalties.abilities import OnScale, Quantity
 from tparafac2.penalties.base import FloatArray
 from tparafac2.penalties.requirements import require_weight
 
@@ -42,9 +43,16 @@ class L1:
 
     degree: ClassVar[int | None] = None
     exact: ClassVar[bool] = True
+    even: ClassVar[bool] = True
+    measures: ClassVar[Quantity] = "sum of sizes"
 
     def __post_init__(self) -> None:
         require_weight("L1", strength=self.strength)
+
+    @property
+    def on_scale(self) -> OnScale | None:
+        """Scale costs, in proportion."""
+        return "costs" if self.strength > 0 else None
 
     def value(self, x: FloatArray) -> float:
         """Give ``strength * sum |x|``."""
