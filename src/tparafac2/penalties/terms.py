@@ -258,14 +258,14 @@ class Parafac2:
 
     def violation(self, x: FloatArray) -> float:
         """Give the largest difference of a cross product from the mean, relative to its components' sizes."""
-        _require_slices(x)
+        _require_slices(x.shape)
         return proximal.cross_product_spread(np.asarray(x, dtype=np.float64))
 
     def prox(
         self, v: FloatArray, rho: FloatArray, state: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Take one sweep towards the nearest point of the set, and give the new Delta as state."""
-        _require_slices(v)
+        _require_slices(v.shape)
         wide, weights = proximal.prepare(v, rho)
         if state is None:
             delta = proximal.mean_cross_product_root(wide, weights)
@@ -274,6 +274,10 @@ class Parafac2:
             _require_delta(delta, rank=v.shape[2])
         x, delta = proximal.parafac2_sweep(wide, weights, delta)
         return x.astype(v.dtype, copy=False), delta
+
+    def require_shape(self, shape: tuple[int, ...]) -> None:
+        """Refuse what is no pattern, or has fewer columns than components."""
+        _require_slices(shape)
 
     def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
         """Delta has a column for each component."""
@@ -323,14 +327,14 @@ class SoftParafac2:
 
     def value(self, x: FloatArray) -> float:
         """Give the squared distance from the nearest patterns that only turn."""
-        _require_slices(x)
+        _require_slices(x.shape)
         return proximal.nearest_turning(np.asarray(x, np.float64), self.distance_weights(len(x)))[0]
 
     def prox(
         self, v: FloatArray, rho: FloatArray, state: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Take one sweep towards the nearest patterns that only turn, and go part of the way to them."""
-        _require_slices(v)
+        _require_slices(v.shape)
         wide, weights = proximal.prepare(v, rho)
         share = 2.0 * self.distance_weights(len(v))
         share = share / (share + weights)
@@ -367,6 +371,10 @@ class SoftParafac2:
         _require_same(type(self).__name__, self.weights[1:-1], weights[1 : known - 1])
         return replace(self, weights=weights)
 
+    def require_shape(self, shape: tuple[int, ...]) -> None:
+        """Refuse what is no pattern, or has fewer columns than components."""
+        _require_slices(shape)
+
     def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
         """Delta has a column for each component."""
         return np.asarray(state * scale)
@@ -385,13 +393,13 @@ def _squared_norm(x: FloatArray) -> float:
     return float(np.sum(np.square(x, dtype=np.float64)))
 
 
-def _require_slices(x: FloatArray) -> None:
-    if np.ndim(x) != 3:
+def _require_slices(shape: tuple[int, ...]) -> None:
+    if len(shape) != 3:
         raise ValueError(
-            f"Parafac2 is a constraint on patterns of shape (K, J, R), got shape {np.shape(x)}: "
+            f"Parafac2 is a constraint on patterns of shape (K, J, R), got shape {shape}: "
             "give it in penalties_b only."
         )
-    columns, rank = x.shape[1:]
+    columns, rank = shape[1:]
     if columns < rank:
         raise ValueError(
             f"Parafac2 needs at least as many columns as components, got J = {columns} and R = {rank}: "

@@ -15,6 +15,7 @@ from tparafac2.penalties import (
     Penalty,
     Quadratic,
     asks_for,
+    is_set,
     is_temporal,
     softens,
     violation,
@@ -117,7 +118,8 @@ class Terms:
         smooth = self._lambda_b
         norms = [self.A] if self.fixed_strengths else [self.A, self.C]
         others = [
-            sum(getattr(term, "strength", 0.0) for term in terms if term.degree == 2) for terms in norms
+            sum(getattr(term, "strength", 0.0) for term in terms if isinstance(term, Quadratic))
+            for terms in norms
         ]
         lambdas = [smooth, *others]
         if not all(lambdas):
@@ -140,7 +142,7 @@ class Terms:
     @property
     def _lambda_b(self) -> float:
         """Weight of the changes in time."""
-        smooth = (term for term in self.B if term.degree == 2 and is_temporal(term))
+        smooth = (term for term in self.B if isinstance(term, Quadratic) and is_temporal(term))
         return float(sum(getattr(term, "strength", 0.0) for term in smooth))
 
     def penalty(
@@ -205,7 +207,7 @@ class Terms:
 
 
 def _value(term: Penalty, x: NDArray[Any]) -> float:
-    value = 0.0 if term.degree == 0 else term.value(x)
+    value = 0.0 if is_set(term) else term.value(x)
     return value if np.isfinite(value) else 0.0
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import BatchedFactors, FloatArray, follows_model
+from tparafac2.penalties import is_set
 from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
 from tparafac2.solver.kernels import Summary
 from tparafac2.solver.patterns import Given, PatternBlock, pattern_block
@@ -249,7 +250,7 @@ class Batch:
         self, cost: FloatArray, terms: SortedTerms, value: Callable[[int, int, int | None], float]
     ) -> None:
         for t, term in enumerate(terms.splits):
-            if term.degree == 0:
+            if is_set(term.penalty):
                 continue
             for slot, i in enumerate(self.active):
                 if term.degree == 2:

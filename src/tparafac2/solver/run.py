@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray, is_complete, row_weights
+from tparafac2.penalties import is_set
 from tparafac2.solver.problem import Problem, Scaled, met
 
 
@@ -147,5 +148,5 @@ def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
 
 def _value(term: Scaled, x: FloatArray) -> float:
     """Value of a term; a constraint counts by its gap, which is reported beside the objective."""
-    value = 0.0 if term.degree == 0 else term.value(x)
+    value = 0.0 if is_set(term.penalty) else term.value(x)
     return value if np.isfinite(value) else 0.0
