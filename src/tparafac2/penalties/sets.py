@@ -238,7 +238,7 @@ class Unimodal:
         steps, peaks = np.diff(columns, axis=1), columns.argmax(axis=1)[:, None]
         wrong = np.where(np.arange(steps.shape[1]) < peaks, -steps, steps)
         worst = float(wrong.max(initial=0.0))
-        return max(worst, float(-columns.min(initial=0.0))) if self.nonnegative else worst
+        return max(worst, float(0.0 - columns.min())) if self.nonnegative else worst
 
     def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
         """Give every column's nearest one with a single peak."""

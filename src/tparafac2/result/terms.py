@@ -179,8 +179,11 @@ class Terms:
         factors = {"A": A, "B": B, "C": C}
         found: dict[str, dict[str, float]] = {mode: {} for mode in factors}
         for mode, term in self._all():
+            x = factors[mode]
+            # A component that vanished is zero, which is not in every set.
+            x = x[..., np.any(x, axis=tuple(range(x.ndim - 1)))]
             with np.errstate(all="ignore"):  # a fit that went wrong may hold infinities
-                how_far = None if isinstance(term, LostTerm) else violation(term, factors[mode])
+                how_far = None if isinstance(term, LostTerm) or not x.size else violation(term, x)
             if how_far is not None:
                 name = type(term).__name__
                 found[mode][name] = max(how_far, found[mode].get(name, 0.0))
