@@ -112,10 +112,10 @@ def test_the_clock_sets_the_floors():
     ("bad", "match"),
     [
         ({"strength": -1.0}, "strength must be finite and at least 0, got -1"),
-        ({"floor": 0.0}, "floor must be above 0 and at most 1, got 0"),
-        ({"floor": 1.5}, "floor must be above 0 and at most 1, got 1.5"),
-        ({"floor": np.nan}, "floor must be finite"),
-        ({"weights": (1.0, 0.0)}, "weights must be above 0"),
+        ({"floor": 0.0}, "floor must be finite and above 0, got 0"),
+        ({"floor": 1.5}, "floor must be at most 1, got 1.5"),
+        ({"floor": np.nan}, "floor must be a number"),
+        ({"weights": (1.0, 0.0)}, "weights must be finite and above 0"),
         ({"closing": -1.0}, "closing must be finite"),
     ],
 )

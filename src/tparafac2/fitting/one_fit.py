@@ -32,11 +32,11 @@ from tparafac2.data import (
     unseen_columns,
 )
 from tparafac2.errors import InvalidValue
+from tparafac2.fitting.agreement import require_agreement
 from tparafac2.fitting.checks import count_jobs
 from tparafac2.fitting.memory import needed_bytes
 from tparafac2.fitting.packing import pack
 from tparafac2.fitting.polishing import on_data, on_sketch, polish
-from tparafac2.fitting.terms import require_scale_fixed
 from tparafac2.penalties import Quadratic, asks_for, can_rotate, is_temporal, softens
 from tparafac2.result import ENDINGS, GIVEN_FACTORS, Finding, Kind, Method, Result, Terms, sentence
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem, finish
@@ -130,7 +130,8 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     settings = plan.settings(data.dtype)
     path = [_tied(terms, data, settings) for terms in path]
     terms = path[-1]
-    require_scale_fixed(terms)
+    K, I, J = data.shape
+    require_agreement(terms, {"A": (I, plan.rank), "B": (K, J, plan.rank), "C": (K, plan.rank)})
     given = _given_starts(plan, intake)
     stages = path if given is None else path[-1:]
     _require_memory(_problem(data, stages[0], plan.rank, settings), terms, plan, intake.budget)

@@ -101,20 +101,3 @@ def on_their_clock(terms: Terms, intake: Intake, period: float | None) -> Terms:
     times = intake.clock[list(intake.order)]
     B, C = (tuple(on_clock(mode, times, period)) for mode in (terms.B, terms.C))
     return replace(terms, B=B, C=C)
-
-
-def require_scale_fixed(terms: Terms) -> None:
-    """Refuse norm penalties on some factors only: scale would flee to the others, and nothing be minimal."""
-    modes = {"a": terms.A, "b": terms.B} | ({} if terms.fixed_strengths else {"c": terms.C})
-    penalised = {mode: any(term.degree == 2 for term in those) for mode, those in modes.items()}
-    free = [
-        mode
-        for mode, those in modes.items()
-        if not penalised[mode] and all(term.degree is not None for term in those)
-    ]
-    if free and any(penalised.values()):
-        names = " and ".join(f"penalties_{mode}" for mode in free)
-        raise ValueError(
-            "A norm penalty on some factors only: scale would flee to the others, and there is no minimum. "
-            f"Give every factor one (here {names} too, for example [Ridge(0.1)]), or none."
-        )

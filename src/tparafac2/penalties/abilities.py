@@ -14,6 +14,12 @@ from tparafac2.penalties.proximal import links_of
 Constraint: TypeAlias = Literal["nonnegative", "parafac2", "static"]
 """Sets that the solver knows how to meet faster than by `prox` alone."""
 
+OnScale: TypeAlias = Literal["costs", "bounds"]
+"""What a term does to the scale of a component: it costs the more the larger it is, or it has a bound."""
+
+Quantity: TypeAlias = Literal["sum of sizes"]
+"""What a set keeps the same, and what else would be a constant on it that measures nothing but this."""
+
 
 @runtime_checkable
 class Softened(Penalty, Protocol):
@@ -84,7 +90,49 @@ def ignore_sign(terms: Sequence[Penalty]) -> bool:
     >>> ignore_sign([Static()]), ignore_sign([NonNegative()])
     (True, False)
     """
-    return all(getattr(term, "rotatable", ()) for term in terms)
+    return all(getattr(term, "rotatable", ()) or getattr(term, "even", False) for term in terms)
+
+
+def is_set(term: Penalty) -> bool:
+    """Tell whether a term says that it is a constraint: 0 on a set and infinite outside.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Box, NonNegative, Ridge
+    >>> is_set(NonNegative()), is_set(Box(0.0, 1.0)), is_set(Ridge(1.0))
+    (True, True, False)
+    """
+    return term.degree == 0 or bool(getattr(term, "is_set", False))
+
+
+def on_scale(terms: Sequence[Penalty]) -> OnScale | Literal["free", "unknown"]:
+    """What terms on one factor do to its scale; a bound holds it whatever it costs.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Box, L1, NonNegative, Ridge
+    >>> on_scale([Ridge(1.0)]), on_scale([L1(1.0), Box(0.0, 1.0)]), on_scale([NonNegative()])
+    ('costs', 'bounds', 'free')
+    """
+    found = [getattr(term, "on_scale", "costs" if term.degree == 2 else None) for term in terms]
+    if "bounds" in found:
+        return "bounds"
+    if "costs" in found:
+        return "costs"
+    told = all(term.degree is not None or hasattr(term, "on_scale") for term in terms)
+    return "free" if told else "unknown"
+
+
+def joins_rows(term: Penalty) -> bool:
+    """Tell whether a term says that it looks at all entries of a column together.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Box, Simplex
+    >>> joins_rows(Simplex()), joins_rows(Box(0.0, 1.0))
+    (True, False)
+    """
+    return bool(getattr(term, "joins_rows", False))
 
 
 def on_clock(terms: Sequence[Penalty], times: NDArray[np.float64], period: float | None) -> list[Penalty]:
@@ -178,7 +226,7 @@ def violation(term: Penalty, x: FloatArray) -> float | None:
     """
     if hasattr(term, "violation"):
         return float(term.violation(x))
-    if term.degree != 0 and np.isfinite(term.value(x)):
+    if not is_set(term) and np.isfinite(term.value(x)):
         return None
     nearest, _ = term.prox(x, np.ones(len(x)))
     return float(np.linalg.norm(x - nearest) / max(float(np.linalg.norm(x)), 1e-300))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -47,6 +48,21 @@ class Penalty(Protocol):
         The carried state after component r was multiplied by ``scale[r]``.
     ``violation(x)``
         For a constraint: how far ``x`` is from its set, relative to the size of ``x``; 0.0 on the set.
+    ``is_set``
+        True for a constraint of another degree than 0, such as a box.
+    ``reach(n)``
+        For a constraint: what its columns of n entries are confined to, see :class:`Reach`. Constraints that
+        leave nothing in common are then refused before the fit.
+    ``on_scale``
+        ``"costs"`` if the value grows without end with the scale of a component, as all of degree 2 do, or
+        ``"bounds"`` if a constraint bounds it. A fit is refused where scale would flee to a free factor.
+    ``even``
+        True if the value of a component is that of its negative. The sign is then free without `rotatable`.
+    ``joins_rows``
+        True if the entries of a component in a slice are looked at together: of loadings, one row cannot then
+        be solved without the others, nor one time of the strengths.
+    ``require_shape(shape)``
+        Refuses, with a ValueError, factors of a shape that the penalty is not for.
 
     See Also
     --------
@@ -121,6 +137,32 @@ class Paced(Penalty, Protocol):
     def pace(self, n: int) -> Pace:
         """Give the term for n slices; a floor of zero says that there is no such step."""
         ...
+
+
+class Reach(NamedTuple):
+    """What a set confines the columns of a factor to: a component's entries in one slice.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Bounds of every entry.
+    least, most : float
+        Bounds of the sum of a column.
+    radius : float
+        Most that its norm can be.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import NonNegative
+    >>> NonNegative().reach(5).lower
+    0.0
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    least: float = -math.inf
+    most: float = math.inf
+    radius: float = math.inf
 
 
 @runtime_checkable

@@ -87,6 +87,7 @@ def check_penalty(penalty: Penalty, shape: tuple[int, ...] = (4, 6, 3), seed: in
         if hasattr(penalty, "violation"):
             for point in (probe.v, x):
                 _check_violation(penalty, point)
+        _check_scale(penalty, x)
         for axis in getattr(penalty, "rotatable", ()):
             for point in (probe.v, x):
                 _check_rotation(penalty, point, axis, rng)
@@ -139,12 +140,32 @@ def _check_violation(penalty: Any, x: FloatArray) -> None:
         _fail(penalty, f"violation is {violation:.2g} at a point {where} the set: it must be {wanted} there.")
 
 
+def _check_scale(penalty: Penalty, x: FloatArray) -> None:
+    """What is said of scale and sign must hold."""
+    claim, value = getattr(penalty, "on_scale", None), _value(penalty, x)
+    far = _value(penalty, 1e9 * x)
+    if claim not in (None, "costs", "bounds"):
+        _fail(penalty, f"on_scale must be 'costs', 'bounds' or None, got {claim!r}.")
+    if claim == "bounds" and np.any(x) and math.isfinite(far):
+        _fail(penalty, "on_scale is 'bounds', but a component of any scale is on the set: leave it out.")
+    if claim == "costs" and value > 0 and not far > value:
+        _fail(penalty, "on_scale is 'costs', but a component of larger scale costs no more: leave it out.")
+    if getattr(penalty, "even", False) and _relative_gap(_value(penalty, -x), value) > CLOSE:
+        _fail(penalty, "even is declared, but the value of -x is another than that of x: leave it out.")
+
+
 def _check_clock(penalty: Penalty, shape: tuple[int, ...]) -> None:
-    """What a penalty becomes on a clock must be a penalty, too."""
+    """What a penalty becomes on a clock must be a penalty, too; it may refuse time that goes round."""
     if not hasattr(penalty, "on_clock"):
         return
     for period in (None, 2.0 * shape[0]):
-        missing = missing_attributes(penalty.on_clock(np.arange(shape[0], dtype=np.float64), period))
+        try:
+            placed = penalty.on_clock(np.arange(shape[0], dtype=np.float64), period)
+        except ValueError:
+            if period is None:
+                raise
+            continue
+        missing = missing_attributes(placed)
         if missing:
             _fail(penalty, f"on_clock must return a penalty; it lacks {', '.join(missing)}.")
 

@@ -168,6 +168,19 @@ def links_of(pace: Pace, steps: Float64Array) -> Float64Array:
     return np.asarray(np.where(there, pace.strength / np.where(there, shares, 1.0), 0.0))
 
 
+def shrink(x: Float64Array, threshold: Float64Array) -> Float64Array:
+    """Move every entry towards zero by a threshold (>= 0), and not beyond it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tparafac2.penalties.proximal import shrink
+    >>> shrink(np.array([3.0, -1.0, 0.5]), np.array(1.0)).tolist()
+    [2.0, 0.0, 0.0]
+    """
+    return np.asarray(x - np.clip(x, -threshold, threshold), dtype=np.float64)
+
+
 def weighted_mean(slices: Float64Array, weights: Float64Array) -> Float64Array:
     """Average over the leading axis.
 

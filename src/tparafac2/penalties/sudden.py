@@ -10,7 +10,8 @@ import numpy as np
 from tparafac2.data.times import time_weights
 from tparafac2.penalties import proximal
 from tparafac2.penalties.base import FloatArray, Pace
-from tparafac2.penalties.terms import require_finite_nonnegative, require_same
+from tparafac2.penalties.requirements import require_positive, require_weight
+from tparafac2.penalties.terms import require_same
 
 FLOOR = 0.05
 _MOST_ROUNDS = 2000
@@ -70,15 +71,12 @@ class SuddenChanges:
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        require_finite_nonnegative(
-            owner, strength=self.strength, epsilon=self.epsilon, floor=self.floor, closing=self.closing
-        )
-        if not 0 < self.floor <= 1:
-            raise ValueError(f"{owner}: floor must be above 0 and at most 1, got {self.floor}.")
+        require_weight(owner, strength=self.strength, epsilon=self.epsilon, closing=self.closing)
+        require_positive(owner, floor=self.floor)
+        if self.floor > 1:
+            raise ValueError(f"{owner}: floor must be at most 1, got {self.floor}.")
         for weight in self.weights or ():
-            require_finite_nonnegative(owner, weights=weight)
-            if weight == 0:
-                raise ValueError(f"{owner}: weights must be above 0, got {weight}: a gap has no end there.")
+            require_positive(owner, weights=weight)
 
     def value(self, x: FloatArray) -> float:
         """Give the squared lengths of the components' paths (and their squares)."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -12,10 +10,8 @@ import numpy as np
 from tparafac2.data.times import slice_durations, time_weights
 from tparafac2.penalties import proximal
 from tparafac2.penalties.abilities import Constraint
-from tparafac2.penalties.base import Bands, FloatArray
-
-FEASIBLE = 1e-6
-"""Relative violation up to which a point counts as lying on a constraint set."""
+from tparafac2.penalties.base import Bands, FloatArray, Reach
+from tparafac2.penalties.requirements import indicator, require_weight
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class Ridge:
     rotatable: ClassVar[tuple[int, ...]] = (0, 1)
 
     def __post_init__(self) -> None:
-        require_finite_nonnegative("Ridge", strength=self.strength)
+        require_weight("Ridge", strength=self.strength)
 
     def value(self, x: FloatArray) -> float:
         """Give ``strength * ||x||^2``."""
@@ -104,11 +100,11 @@ class TemporalSmoothness:
     rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
-        require_finite_nonnegative(
+        require_weight(
             "TemporalSmoothness", strength=self.strength, epsilon=self.epsilon, closing=self.closing
         )
         for weight in self.weights or ():
-            require_finite_nonnegative("TemporalSmoothness", weights=weight)
+            require_weight("TemporalSmoothness", weights=weight)
 
     def value(self, x: FloatArray) -> float:
         """Give the weighted sum of squared changes (and of squares)."""
@@ -181,7 +177,7 @@ class NonNegative:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if no entry is negative (relative to its component's largest), else inf."""
-        return _indicator(self.violation(x))
+        return indicator(self.violation(x))
 
     def violation(self, x: FloatArray) -> float:
         """Give the size of the most negative entry, relative to its component's largest."""
@@ -192,6 +188,10 @@ class NonNegative:
         """Replace negative entries by zero."""
         proximal.prepare(v, rho)
         return np.maximum(v, 0), None
+
+    def reach(self, n: int) -> Reach:
+        """Entries from 0 on."""
+        return Reach(lower=0.0)
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class Static:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all slices are equal, else inf."""
-        return _indicator(self.violation(x))
+        return indicator(self.violation(x))
 
     def violation(self, x: FloatArray) -> float:
         """Give the largest difference from the mean over time, relative to its component's largest entry."""
@@ -254,18 +254,18 @@ class Parafac2:
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all cross products are equal, else inf."""
-        return _indicator(self.violation(x))
+        return indicator(self.violation(x))
 
     def violation(self, x: FloatArray) -> float:
         """Give the largest difference of a cross product from the mean, relative to its components' sizes."""
-        _require_slices(x)
+        _require_slices(x.shape)
         return proximal.cross_product_spread(np.asarray(x, dtype=np.float64))
 
     def prox(
         self, v: FloatArray, rho: FloatArray, state: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Take one sweep towards the nearest point of the set, and give the new Delta as state."""
-        _require_slices(v)
+        _require_slices(v.shape)
         wide, weights = proximal.prepare(v, rho)
         if state is None:
             delta = proximal.mean_cross_product_root(wide, weights)
@@ -274,6 +274,10 @@ class Parafac2:
             _require_delta(delta, rank=v.shape[2])
         x, delta = proximal.parafac2_sweep(wide, weights, delta)
         return x.astype(v.dtype, copy=False), delta
+
+    def require_shape(self, shape: tuple[int, ...]) -> None:
+        """Refuse what is no pattern, or has fewer columns than components."""
+        _require_slices(shape)
 
     def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
         """Delta has a column for each component."""
@@ -317,20 +321,20 @@ class SoftParafac2:
     rotatable: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
-        require_finite_nonnegative("SoftParafac2", strength=self.strength)
+        require_weight("SoftParafac2", strength=self.strength)
         for weight in self.weights or ():
-            require_finite_nonnegative("SoftParafac2", weights=weight)
+            require_weight("SoftParafac2", weights=weight)
 
     def value(self, x: FloatArray) -> float:
         """Give the squared distance from the nearest patterns that only turn."""
-        _require_slices(x)
+        _require_slices(x.shape)
         return proximal.nearest_turning(np.asarray(x, np.float64), self.distance_weights(len(x)))[0]
 
     def prox(
         self, v: FloatArray, rho: FloatArray, state: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Take one sweep towards the nearest patterns that only turn, and go part of the way to them."""
-        _require_slices(v)
+        _require_slices(v.shape)
         wide, weights = proximal.prepare(v, rho)
         share = 2.0 * self.distance_weights(len(v))
         share = share / (share + weights)
@@ -367,6 +371,10 @@ class SoftParafac2:
         require_same(type(self).__name__, self.weights[1:-1], weights[1 : known - 1])
         return replace(self, weights=weights)
 
+    def require_shape(self, shape: tuple[int, ...]) -> None:
+        """Refuse what is no pattern, or has fewer columns than components."""
+        _require_slices(shape)
+
     def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
         """Delta has a column for each component."""
         return np.asarray(state * scale)
@@ -385,26 +393,13 @@ def _squared_norm(x: FloatArray) -> float:
     return float(np.sum(np.square(x, dtype=np.float64)))
 
 
-def _indicator(violation: float) -> float:
-    return 0.0 if violation <= FEASIBLE else math.inf
-
-
-def require_finite_nonnegative(owner: str, **parameters: object) -> None:
-    """Refuse parameters that are no finite numbers of at least 0."""
-    for name, given in parameters.items():
-        if isinstance(given, bool) or not isinstance(given, Real):
-            raise TypeError(f"{owner}: {name} must be a number, got {given!r}.")
-        if not (math.isfinite(given) and float(given) >= 0):
-            raise ValueError(f"{owner}: {name} must be finite and at least 0, got {given}.")
-
-
-def _require_slices(x: FloatArray) -> None:
-    if np.ndim(x) != 3:
+def _require_slices(shape: tuple[int, ...]) -> None:
+    if len(shape) != 3:
         raise ValueError(
-            f"Parafac2 is a constraint on patterns of shape (K, J, R), got shape {np.shape(x)}: "
+            f"Parafac2 is a constraint on patterns of shape (K, J, R), got shape {shape}: "
             "give it in penalties_b only."
         )
-    columns, rank = x.shape[1:]
+    columns, rank = shape[1:]
     if columns < rank:
         raise ValueError(
             f"Parafac2 needs at least as many columns as components, got J = {columns} and R = {rank}: "

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from tparafac2.penalties import Paced, links_of, squared_steps
 from tparafac2.result.record import Result, unit_columns
 
-_FASTER = 2.0
+_FASTER = 3.0
 """How many times the even pace makes a step part of a sudden change."""
 
-_LEAST = 0.1
+_LEAST = 0.05
 """Share of a component's whole way from which on a change is worth telling."""
 
-_DIFFERENT = 0.995
+_DIFFERENT = 0.99
 """Cosine of the patterns before and after, from which on nobody would see a change."""
 
 
@@ -45,8 +45,8 @@ class Jump(NamedTuple):
 def jumps(result: Result) -> list[Jump]:
     """Find the sudden changes of a fit in which they may be sudden, by component and time; else none.
 
-    A sudden change is a run of steps, each at least twice as fast as an even pace, that together are a tenth
-    of the way or more.
+    A sudden change is a run of steps, each at least three times as fast as an even pace, that together are a
+    twentieth of the way or more.
 
     Examples
     --------

@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from tparafac2.data import couplings
 from tparafac2.penalties import (
+    Paced,
     Penalty,
+    Quadratic,
     asks_for,
     coupled_value,
+    is_set,
     is_temporal,
     softens,
     violation,
@@ -117,7 +120,8 @@ class Terms:
         smooth = self._lambda_b
         norms = [self.A] if self.fixed_strengths else [self.A, self.C]
         others = [
-            sum(getattr(term, "strength", 0.0) for term in terms if term.degree == 2) for terms in norms
+            sum(getattr(term, "strength", 0.0) for term in terms if isinstance(term, Quadratic))
+            for terms in norms
         ]
         lambdas = [smooth, *others]
         if not all(lambdas):
@@ -140,7 +144,7 @@ class Terms:
     @property
     def _lambda_b(self) -> float:
         """Weight of the changes in time."""
-        smooth = (term for term in self.B if term.degree == 2 and is_temporal(term))
+        smooth = (term for term in self.B if isinstance(term, Quadratic | Paced) and is_temporal(term))
         return float(sum(getattr(term, "strength", 0.0) for term in smooth))
 
     def penalty(
@@ -172,8 +176,11 @@ class Terms:
         factors = {"A": A, "B": B, "C": C}
         found: dict[str, dict[str, float]] = {mode: {} for mode in factors}
         for mode, term in self._all():
+            x = factors[mode]
+            # A component that vanished is zero, which is not in every set.
+            x = x[..., np.any(x, axis=tuple(range(x.ndim - 1)))]
             with np.errstate(all="ignore"):  # a fit that went wrong may hold infinities
-                how_far = None if isinstance(term, LostTerm) else violation(term, factors[mode])
+                how_far = None if isinstance(term, LostTerm) or not x.size else violation(term, x)
             if how_far is not None:
                 name = type(term).__name__
                 found[mode][name] = max(how_far, found[mode].get(name, 0.0))
@@ -200,7 +207,7 @@ class Terms:
 
 
 def _value(term: Penalty, x: NDArray[Any], coupled: NDArray[Any] | None = None) -> float:
-    value = 0.0 if term.degree == 0 else coupled_value(term, x, coupled)
+    value = 0.0 if is_set(term) else coupled_value(term, x, coupled)
     return value if np.isfinite(value) else 0.0
 
 

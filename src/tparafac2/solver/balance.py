@@ -5,6 +5,7 @@ two the best split makes all of them equal, to their geometric mean.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,9 @@ def no_scaling(costs: Costs) -> Scales:
     return Scales(one, one, one, costs.total)
 
 
-def best_scaling(costs: Costs, sizes: Costs, farthest: float = math.inf) -> Scales:
+def best_scaling(
+    costs: Costs, sizes: Costs, farthest: float = math.inf, movable: Sequence[bool] = (True, True, True)
+) -> Scales:
     """Split the scale of every component in the best way.
 
     Parameters
@@ -55,20 +58,25 @@ def best_scaling(costs: Costs, sizes: Costs, farthest: float = math.inf) -> Scal
         Squared norms of the components: balanced instead where nothing is penalised.
     farthest : float
         Most that such a square may become: what costs next to nothing would have no end to its scale.
+    movable : sequence of bool
+        For a, b and c, whether scale may move from and to it; between two of them it moves as among three.
     """
+    places = [i for i, cost in enumerate(costs) if cost is not None and movable[i]]
+    if len(places) < 2:
+        return no_scaling(costs)
+    pairs = [(np.asarray(costs[i]), np.asarray(sizes[i])) for i in places]
     # A component that costs nothing in some mode has no best split; its norms are balanced.
-    free = (costs.a <= 0) | (costs.b <= 0) | ((costs.c <= 0) if costs.c is not None else False)
-    pairs = [(cost, size) for cost, size in zip(costs, sizes) if cost is not None and size is not None]
+    free = np.any([cost <= 0 for cost, _ in pairs], axis=0)
     modes = [np.where(free, size, cost) for cost, size in pairs]
     alive = np.all([mode > 0 for mode in modes], axis=0)
     safe = [np.where(alive, mode, 1.0) for mode in modes]
     common = np.exp(sum(np.log(mode) for mode in safe) / len(safe))
-    scales = _within_reach([np.sqrt(common / mode) for mode in safe], [size for _, size in pairs], farthest)
-    c = scales[2] if len(scales) > 2 else np.ones_like(costs.a)
-    after = costs.a * scales[0] ** 2 + costs.b * scales[1] ** 2
-    if costs.c is not None:
-        after = after + costs.c * c**2
-    return Scales(scales[0], scales[1], c, after.sum(axis=1))
+    moved = _within_reach([np.sqrt(common / mode) for mode in safe], [size for _, size in pairs], farthest)
+    scales = [np.ones_like(costs.a) for _ in range(3)]
+    for i, scale in zip(places, moved):
+        scales[i] = scale
+    after = sum(cost * scale**2 for cost, scale in zip(costs, scales) if cost is not None)
+    return Scales(scales[0], scales[1], scales[2], np.asarray(after).sum(axis=1))
 
 
 def _within_reach(scales: list[FloatArray], sizes: list[FloatArray], farthest: float) -> list[FloatArray]:
@@ -85,14 +93,17 @@ def _within_reach(scales: list[FloatArray], sizes: list[FloatArray], farthest: f
     return scales if (share == 1.0).all() else [scale**share for scale in scales]
 
 
-def remove_vanished(scales: Scales, sizes: Costs) -> tuple[Scales, NDArray[np.bool_]]:
+def remove_vanished(
+    scales: Scales, sizes: Costs, movable: Sequence[bool] = (True, True, True)
+) -> tuple[Scales, NDArray[np.bool_]]:
     """Set components without weight to exactly zero; also tells which they are (p, R).
 
-    Zero is absorbing and the last digits of a vanishing component are noise, so nothing is lost.
+    Zero is absorbing and the last digits of a vanishing component are noise, so nothing is lost. A factor of
+    which the scale may not be moved may be one that must not be zero, and stays.
     """
     weight = np.sqrt(sizes.a) * np.sqrt(sizes.b)
     if sizes.c is not None:
         weight = weight * np.sqrt(sizes.c)
     gone = weight < VANISHED
-    a, b, c = (np.where(gone, 0.0, scale) for scale in scales[:3])
+    a, b, c = (np.where(gone & moves, 0.0, scale) for scale, moves in zip(scales[:3], movable))
     return Scales(a, b, c if sizes.c is not None else scales.c, scales.penalty), gone

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import BatchedFactors, FloatArray, follows_model
-from tparafac2.solver.balance import Costs, Scales, best_scaling, no_scaling, remove_vanished
+from tparafac2.penalties import is_set
+from tparafac2.solver.balance import Costs, Scales, best_scaling, remove_vanished
 from tparafac2.solver.kernels import Summary
 from tparafac2.solver.patterns import Given, PatternBlock, pattern_block
 from tparafac2.solver.problem import Problem, SortedTerms
@@ -98,10 +99,8 @@ class Batch:
         self.log: list[Entry] = []
         self.iteration = 0
         self.began = time.perf_counter()
-        self.scalable = settings.balance and all(
-            terms.scalable for terms in (problem.a, problem.b, problem.c)
-        )
-        if self.scalable:
+        self.movable = [settings.balance and terms.scalable for terms in (problem.a, problem.b, problem.c)]
+        if all(self.movable):
             self._balance_start()
 
     def step(self) -> Info:
@@ -182,7 +181,7 @@ class Batch:
         At = self.loadings.values
         summary = summarise(self._patterns(), np.zeros_like(self.G))
         costs, sizes = self._costs(At @ At.transpose(0, 2, 1), summary)
-        scales = best_scaling(costs, sizes, self.problem.precision.farthest)
+        scales = best_scaling(costs, sizes, self.problem.precision.farthest, self.movable)
         at_rest = np.zeros(len(At))
         self.loadings.carry(self.active, scales.a, at_rest)
         self.patterns.carry(self.active, scales.b, at_rest)
@@ -206,9 +205,9 @@ class Batch:
         active = self.active
         costs, sizes = self._costs(N, summary)
         reach = self.problem.precision.farthest
-        scales = best_scaling(costs, sizes, reach) if self.scalable else no_scaling(costs)
+        scales = best_scaling(costs, sizes, reach, self.movable)
         if self.settings.balance:
-            scales, gone = remove_vanished(scales, sizes)
+            scales, gone = remove_vanished(scales, sizes, self.movable)
         else:
             gone = np.zeros(sizes.a.shape, dtype=bool)
         objective = sse + scales.penalty
@@ -249,7 +248,7 @@ class Batch:
         self, cost: FloatArray, terms: SortedTerms, value: Callable[[int, int, int | None], float]
     ) -> None:
         for t, term in enumerate(terms.splits):
-            if term.degree == 0:
+            if is_set(term.penalty):
                 continue
             for slot, i in enumerate(self.active):
                 if term.degree == 2:

@@ -18,6 +18,7 @@ from tparafac2.penalties import (
     asks_for,
     coupled_value,
     distance_weights,
+    is_set,
     rescaled,
     softens,
 )
@@ -77,7 +78,7 @@ def met(terms: Sequence[Scaled], x: FloatArray) -> FloatArray:
     """
     if not (np.any(x) and np.isfinite(x).all()):
         return x
-    sets = [term for term in terms if term.degree == 0 or not np.isfinite(term.value(x))]
+    sets = [term for term in terms if is_set(term.penalty) or not np.isfinite(term.value(x))]
     alive, even = np.any(x, axis=tuple(range(x.ndim - 1))), np.ones(len(x))
     states: list[Any] = [None] * len(sets)
     for _ in range(_SWEEPS):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray, is_complete, row_weights
+from tparafac2.penalties import is_set
 from tparafac2.solver.problem import Problem, Scaled, met
 
 
@@ -142,5 +143,5 @@ def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
 
 def _value(term: Scaled, x: FloatArray, coupled: FloatArray | None = None) -> float:
     """Value of a term; a constraint counts by its gap, which is reported beside the objective."""
-    value = 0.0 if term.degree == 0 else term.value(x, coupled)
+    value = 0.0 if is_set(term.penalty) else term.value(x, coupled)
     return value if np.isfinite(value) else 0.0

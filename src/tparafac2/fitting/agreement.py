@@ -1,0 +1,100 @@
+"""Do the terms of a fit go together? Those that contradict each other are refused before any work."""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+from tparafac2.penalties import Penalty, Reach, asks_for, on_scale, softens
+from tparafac2.result import Terms
+
+_NAMES = {"A": "loadings", "B": "patterns", "C": "strengths"}
+_ROUNDING = 1e-9
+
+
+def require_agreement(terms: Terms, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse terms that no factors of these shapes could meet, or of which one says nothing beside another.
+
+    Parameters
+    ----------
+    terms : Terms
+    shapes : dict of str to tuple
+        Shapes of "A", "B" and "C".
+    """
+    for mode, those in terms.modes.items():
+        if mode == "C" and terms.fixed_strengths:
+            continue
+        for term in those:
+            if hasattr(term, "require_shape"):
+                term.require_shape(shapes[mode])
+        _require_common_point(those, mode, shapes[mode][-2])
+        _require_say(those, mode)
+    _require_one_shape(terms.B)
+    require_scale_fixed(terms)
+
+
+def require_scale_fixed(terms: Terms) -> None:
+    """Refuse norm penalties on some factors only: scale would flee to the others, and nothing be minimal."""
+    modes = {"a": terms.A, "b": terms.B} | ({} if terms.fixed_strengths else {"c": terms.C})
+    found = {mode: on_scale(those) for mode, those in modes.items()}
+    free = [mode for mode, held in found.items() if held == "free"]
+    if free and any(map(_costs, modes.values())):
+        names = " and ".join(f"penalties_{mode}" for mode in free)
+        raise ValueError(
+            "A norm penalty on some factors only: scale would flee to the others, and there is no minimum. "
+            f"Give every factor one (here {names} too, for example [Ridge(0.1)]), or none."
+        )
+
+
+def _costs(terms: Sequence[Penalty]) -> bool:
+    return any(on_scale([term]) == "costs" for term in terms)
+
+
+def _require_common_point(terms: Sequence[Penalty], mode: str, n: int) -> None:
+    """Refuse sets without a point in common, or with none but zero, and name as few as possible."""
+    sets = [term for term in terms if hasattr(term, "reach")]
+    few = (some for many in range(1, len(sets) + 1) for some in combinations(sets, many))
+    for some in few:
+        least, most = _sizes([term.reach(n) for term in some], n)
+        if least > most * (1 + _ROUNDING) or most == 0:
+            what = "no point in common" if least > most else "nothing in common but zero"
+            have = "has" if len(some) == 1 else "have"
+            raise ValueError(
+                f"{' and '.join(map(repr, some))} on the {_NAMES[mode]} {have} {what}, for {n} entries of a "
+                f"component: mend or leave out one of penalties_{mode.lower()}."
+            )
+
+
+def _sizes(reaches: Sequence[Reach], n: int) -> tuple[float, float]:
+    """Least and largest norm of the columns in reach of all; the least is infinite where there are none."""
+    lower, upper = max(r.lower for r in reaches), min(r.upper for r in reaches)
+    least = max(n * lower, *(r.least for r in reaches))
+    most = min(n * upper, *(r.most for r in reaches))
+    slack = _ROUNDING * max((abs(bound) for bound in (least, most) if math.isfinite(bound)), default=0.0)
+    if lower > upper or least > most + slack:
+        return math.inf, 0.0
+    radius = min(r.radius for r in reaches)
+    entry = max(lower, -upper, 0.0)
+    mean = max(least, -most, 0.0) / n
+    return max(entry, mean) * math.sqrt(n), min(radius, max(-lower, upper) * math.sqrt(n))
+
+
+def _require_say(terms: Sequence[Penalty], mode: str) -> None:
+    """Refuse a term that is a constant on a set that is asked for, too."""
+    for term in terms:
+        measured = getattr(term, "measures", None)
+        for other in terms:
+            if measured is not None and getattr(other, "keeps", None) == measured:
+                raise ValueError(
+                    f"{term!r} on the {_NAMES[mode]} is a constant beside {other!r}, which fixes the "
+                    f"{measured}: leave out one of penalties_{mode.lower()}."
+                )
+
+
+def _require_one_shape(terms: Sequence[Penalty]) -> None:
+    """Refuse the PARAFAC2 constraint twice, or beside one that gives way."""
+    hard = [term for term in terms if asks_for([term], "parafac2")]
+    if len(hard) > 1 or (hard and any(map(softens, terms))):
+        raise ValueError(
+            "the patterns have the PARAFAC2 constraint twice: the model has one of its own. Leave it out of "
+            "penalties_b; how firmly it holds is the rigidity of TParafac2."
+        )
