@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.penalties import Paced, links_of, squared_steps
+from tparafac2.penalties import Pace, Paced, links_of, squared_steps
 from tparafac2.result.record import Result, unit_columns
 
 _FASTER = 3.0
@@ -66,7 +66,7 @@ def jumps(result: Result) -> list[Jump]:
     B, pace = np.asarray(result.B, dtype=np.float64)[order], paced[0].pace(len(order))
     if not (pace.strength and pace.floors.any()):
         return []
-    shares = _shares(pace.strength / np.maximum(links_of(pace, squared_steps(B)), 1e-300), pace.floors)
+    shares = _shares(pace, squared_steps(B))
     faster = _FASTER * pace.floors / pace.floors.sum()
     found = []
     for r, own in enumerate(shares):
@@ -85,9 +85,11 @@ def jumps(result: Result) -> list[Jump]:
     return found
 
 
-def _shares(shares: NDArray[np.float64], floors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares(pace: Pace, steps: NDArray[np.float64]) -> NDArray[np.float64]:
     """Shares of the way itself (R, K): what is at its floor has gone next to nothing."""
-    gone = np.where(shares > floors * (1 + 1e-9), shares, 0.0)
+    links = links_of(pace, steps)
+    shares = np.divide(pace.strength, links, out=np.zeros_like(links), where=links > 0)
+    gone = np.where(shares > pace.floors * (1 + 1e-9), shares, 0.0)
     return np.asarray(gone / np.maximum(gone.sum(axis=1, keepdims=True), 1e-300))
 
 
