@@ -233,7 +233,7 @@ class ShortBands(Ridge):
 
 
 class UnknownDegree(NonNegative):
-    degree = 1
+    degree = 3
 
 
 class UnknownExactness(NonNegative):
@@ -282,7 +282,7 @@ class AlwaysViolated(NeverViolated):
         (ShortBands(2.0), r"bands\(4\) must have shapes \(4,\) and \(3,\), got \(3,\) and \(3,\)"),
         (NeverViolated(), "violation is 0 at a point outside the set: it must be more than 0 there"),
         (AlwaysViolated(), "violation is 1 at a point on the set: it must be 0 there"),
-        (UnknownDegree(), "degree must be 0, 2 or None, got 1"),
+        (UnknownDegree(), "degree must be 0, 1, 2 or None, got 3"),
         (UnknownExactness(), "exact must be True or False, got 'almost'"),
         (object(), "missing: degree, exact, value, prox"),
     ],

@@ -65,7 +65,7 @@ def test_no_other_split_costs_less(seed):
     for size in (1e-3, 0.1, 1.0):
         a, b = np.exp(size * rng.standard_normal((2, 3)))
         other = rescaled(rescaled(factors, best), (a[None], b[None], 1.0 / (a * b)[None]))
-        assert best.penalty[0] <= penalties_of(*other).total[0] * (1 + 1e-12)
+        assert best.penalty[0] <= no_scaling(penalties_of(*other)).penalty[0] * (1 + 1e-12)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -181,5 +181,24 @@ def test_scale_has_an_end_where_a_component_costs_next_to_nothing():
     scales = best_scaling(costs, sizes, 1e40)
     np.testing.assert_allclose(scales.a * scales.b * scales.c, 1.0)
     assert sizes.b[0, 0] * scales.b[0, 0] ** 2 == pytest.approx(1e40)
-    assert scales.penalty[0] < costs.total[0]
+    assert scales.penalty[0] < no_scaling(costs).penalty[0]
     assert scales.a[0, 1] == scales.b[0, 1] == 1.0
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 1, 1), (0, 1, 0), (1, 0, 1)]), st.booleans())
+def test_terms_of_degree_one_are_balanced_too(seed, which, without_squares):
+    """No other split costs less, where some modes have linear costs, alone or beside squares."""
+    rng = np.random.default_rng(seed)
+    squares, lengths = ([10 ** rng.uniform(-4, 4, (2, 3)) for _ in range(3)] for _ in range(2))
+    linear = [use * 10 ** rng.uniform(-4, 4, (2, 3)) for use in which]
+    if without_squares:
+        squares = [np.where(one > 0, 0.0, square) for one, square in zip(linear, squares)]
+    costs, slopes = Costs.of(squares), Costs.of(linear)
+    best = best_scaling(costs, Costs.of(lengths), linear=slopes)
+    np.testing.assert_allclose(best.a * best.b * best.c, 1.0, rtol=1e-9)
+    for size in (1e-3, 0.1, 1.0):
+        a, b = np.exp(size * rng.standard_normal((2, 2, 3)))
+        other = [best.a * a, best.b * b, best.c / (a * b)]
+        total = costs.after(other) + slopes.after(other, 1)
+        assert (best.penalty <= total * (1 + 1e-9)).all()

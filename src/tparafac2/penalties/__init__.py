@@ -14,6 +14,7 @@ from tparafac2.penalties.abilities import (
     on_clock,
     on_scale,
     rescaled,
+    size_weight,
     softens,
     violation,
 )

@@ -123,6 +123,18 @@ def on_scale(terms: Sequence[Penalty]) -> OnScale | Literal["free", "unknown"]:
     return "free" if told else "unknown"
 
 
+def size_weight(term: Penalty) -> float | None:
+    """Weight of the sum of sizes of all entries, where that is what a term is; else None.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import L1, Ridge
+    >>> size_weight(L1(0.5)), size_weight(Ridge(0.5))
+    (0.5, None)
+    """
+    return float(term.strength) if getattr(term, "measures", None) == "sum of sizes" else None  # type: ignore[attr-defined]
+
+
 def joins_rows(term: Penalty) -> bool:
     """Tell whether a term says that it looks at all entries of a column together.
 

@@ -34,9 +34,9 @@ class TotalVariation:
 
     For columns that have an order (wavelengths, positions, hours): entries become the same between the steps.
     On loadings the sum is over neighbouring rows, on strengths over neighbouring times. The term is of
-    degree one: scales are then not balanced, each lambda counts by itself and not in their product alone, and
-    `smoothness` sets the lambdas but says less of the fit. And it counts as a norm penalty: the other factors
-    need one, too, or a bound.
+    degree one: scales are balanced all the same, but each lambda counts by itself and not in their product
+    alone, so that `smoothness` sets the lambdas and is no longer all that matters. And it counts as a norm
+    penalty: the other factors need one, too, or a bound.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class TotalVariation:
 
     strength: float
 
-    degree: ClassVar[int | None] = None
+    degree: ClassVar[int | None] = 1
     exact: ClassVar[bool] = True
     even: ClassVar[bool] = True
     joins_rows: ClassVar[bool] = True

@@ -21,9 +21,10 @@ class Penalty(Protocol):
     Attributes
     ----------
     degree : int or None
-        2 if ``value(t * x) == t**2 * value(x)`` and the value is a sum over components; 0 if the
-        penalty is the indicator of a set that stays the same when any component is multiplied by a
-        positive number; None otherwise (the solver then leaves the scales of the components alone).
+        2 if ``value(t * x) == t**2 * value(x)`` and the value is a sum over components; 1 likewise for
+        ``t * value(x)``, t > 0; 0 if the penalty is the indicator of a set that stays the same when any
+        component is multiplied by a positive number; None otherwise (the solver then leaves the scales of the
+        components alone).
     exact : bool
         Whether ``prox`` gives the minimiser itself and not only a step towards it.
 

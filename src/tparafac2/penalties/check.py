@@ -105,8 +105,8 @@ def _check_declarations(penalty: Penalty) -> None:
     missing = missing_attributes(penalty)
     if missing:
         _fail(penalty, f"a penalty needs degree, exact, value and prox; missing: {', '.join(missing)}.")
-    if penalty.degree not in (None, 0, 2):
-        _fail(penalty, f"degree must be 0, 2 or None, got {penalty.degree!r}.")
+    if penalty.degree not in (None, 0, 1, 2):
+        _fail(penalty, f"degree must be 0, 1, 2 or None, got {penalty.degree!r}.")
     if not isinstance(penalty.exact, bool):
         _fail(penalty, f"exact must be True or False, got {penalty.exact!r}.")
     constraint = getattr(penalty, "constraint", None)
@@ -310,25 +310,25 @@ def _check_degree(probe: _Probe, x: FloatArray, rng: np.random.Generator) -> Non
                     f"degree 0 is declared but the value went from {value:.6g} to {scaled:.6g} when "
                     "components were multiplied by numbers > 0: it must stay 0 or inf. Use degree = None.",
                 )
-        if penalty.degree == 2:
-            _check_quadratic_growth(penalty, point, value)
+        if penalty.degree in (1, 2):
+            _check_growth(penalty, point, value, penalty.degree)
 
 
-def _check_quadratic_growth(penalty: Penalty, point: FloatArray, value: float) -> None:
+def _check_growth(penalty: Penalty, point: FloatArray, value: float, degree: int) -> None:
     for factor in (0.5, 3.0):
-        gap = _relative_gap(_value(penalty, factor * point), factor**2 * value)
+        gap = _relative_gap(_value(penalty, factor * point), factor**degree * value)
         if gap > CLOSE:
             _fail(
                 penalty,
-                f"degree 2 is declared but value({factor} x) is not {factor**2} value(x): relative "
-                f"difference {gap:.2g}. Declare degree = None.",
+                f"degree {degree} is declared but value({factor} x) is not {factor**degree} value(x): "
+                f"relative difference {gap:.2g}. Declare degree = None.",
             )
     components = np.eye(point.shape[-1])
     gap = _relative_gap(sum(_value(penalty, point * component) for component in components), value)
     if gap > CLOSE:
         _fail(
             penalty,
-            f"degree 2 is declared but the value is not the sum of its values for single components: "
+            f"degree {degree} is declared but the value is not the sum of its values for single components: "
             f"relative difference {gap:.2g}. Declare degree = None.",
         )
 

@@ -18,9 +18,9 @@ class L1:
     """Let few entries be other than zero: ``strength * sum |x|``, on patterns, loadings or strengths.
 
     The term is of degree one: when the scale of a component moves from one factor to another, it changes in
-    another proportion than the squares there. Scales are then not balanced, so that each lambda counts by
-    itself and not in their product alone; `smoothness` still sets the lambdas, but says less of the fit.
-    And it is a norm penalty: the other factors need one, too, or a bound.
+    another proportion than the squares there. Scales are balanced all the same, but each lambda counts by
+    itself, and not in their product alone: `smoothness` still sets the lambdas, and is no longer all that
+    matters. And it is a norm penalty: the other factors need one, too, or a bound.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class L1:
 
     strength: float
 
-    degree: ClassVar[int | None] = None
+    degree: ClassVar[int | None] = 1
     exact: ClassVar[bool] = True
     even: ClassVar[bool] = True
     measures: ClassVar[Quantity] = "sum of sizes"

@@ -11,7 +11,7 @@ import numpy as np
 from tparafac2.compiling import Call, helped, tell_of_compilation
 from tparafac2.data.missing_kernels import observed_sse
 from tparafac2.solver import kernels
-from tparafac2.solver.row_kernels import solve_block
+from tparafac2.solver.row_kernels import Asked, solve_block
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -46,7 +46,7 @@ def update_call(dtype: str, observed: bool) -> Call:
     """Give the update of the patterns, with arguments of the types that the solver calls it with."""
     patterns, matrices, rows = np.ones((1, 1, 1, 1), dtype), np.ones((1, 1, 1)), np.ones((1, 1))
     weights = kernels.Weights(rows, matrices)
-    rounds = kernels.Rounds(1, np.zeros(1, np.int64), kernels.Drawn(True, True, True), 1.0)
+    rounds = kernels.Rounds(1, np.zeros(1, np.int64), kernels.Drawn(True, True, True, True), 1.0)
     rest = (matrices, weights, _quadratics(), rounds)
     begin = (_evolving(patterns), np.zeros(1, np.intp), patterns)
     if observed:
@@ -59,12 +59,12 @@ def other_calls(dtype: str, observed: bool) -> list[Call]:
     """Give what else is called in a fit, with such arguments, too."""
     patterns, active, quad = np.ones((1, 1, 1, 1), dtype), np.zeros(1, np.intp), _quadratics()
     grams, matrices, rows, numbers = (np.ones((1,) * dimensions) for dimensions in (4, 3, 2, 1))
-    before, drawn = kernels.Before(patterns, patterns, patterns), kernels.Drawn(True, True, True)
+    before, drawn = kernels.Before(patterns, patterns, patterns), kernels.Drawn(True, True, True, True)
     summary = kernels.Summary(grams, matrices, rows, matrices)
     pace = kernels.Pace(numbers, 1.0, numbers)
     calls = [
-        Call(kernels.carry_batch, (_evolving(patterns), before, active, rows, numbers, drawn, numbers)),
-        Call(solve_block, (grams, matrices, matrices, 0.0, 0.0, False)),
+        Call(kernels.carry_batch, (_evolving(patterns), before, active, rows, numbers, drawn, rows, numbers)),
+        Call(solve_block, (grams, matrices, matrices, Asked(0.0, 0.0, 0.0, False))),
         Call(kernels.summarise_batch, (patterns, active, patterns, summary)),
         Call(kernels.price_batch, (quad, active, matrices, grams, pace, rows)),
     ]

@@ -9,7 +9,8 @@ and dual never need arrays of their own between inner iterations: aux = S T and 
 is not known (between outer iterations, or nearly collinear patterns) aux is explicit, in `Y`. Where the
 term gives way there is no dual: S is B itself.
 
-Non-negative patterns. One array is enough: with Z = aux + dual, aux = max(Z, 0) and dual = min(Z, 0).
+Non-negative patterns. One array is enough: with Z = aux + dual, aux = max(Z, 0) and dual = min(Z, 0). The
+same holds where entries are shrunken by a threshold t: aux is what is left of Z.
 """
 
 from functools import partial
@@ -44,7 +45,7 @@ class Evolving(NamedTuple):
 
     S: Array  # (n, R, K, J) aux + dual of the PARAFAC2 term; B itself where that has no dual
     Y: Array  # (n, R, K, J) its aux, where explicit
-    Z: Array  # (n, R, K, J) aux + dual of being non-negative
+    Z: Array  # (n, R, K, J) aux + dual of being non-negative, shrunken, or both
     B: Array  # (n, R, K, J)
     T: Array  # (n, K, R, R) aux_k = S_k T_k, where not explicit
     explicit: Array  # (n, K) uint8
@@ -85,13 +86,14 @@ class Drawn(NamedTuple):
     turning: bool  # towards patterns that only turn: the PARAFAC2 term is there
     dual: bool  # ... and must be met, with a dual variable
     bounded: bool  # towards patterns that are not negative
+    shrunken: bool  # towards zero, entry by entry
 
 
 class Weights(NamedTuple):
     """How strongly, for the p active starts and every slice."""
 
     system: Array  # (p, K) all that is added to the diagonals
-    pulls: Array  # (p, 2, K) turning, bounded
+    pulls: Array  # (p, 3, K) turning, bounded or shrunken; and by how much entries are shrunken
 
 
 class Rounds(NamedTuple):
@@ -291,6 +293,7 @@ class Pull(NamedTuple):
     C: Array
     turning: float
     bounded: float
+    threshold: float
     links: Array  # (R, K), or empty where neighbours are seen to elsewhere
     before: int
 
@@ -321,7 +324,14 @@ def right_side(ev, i, G, pull, span):  # type: ignore[no-untyped-def]
         else:
             for j in range(w):
                 f[r, 0, j] = G[r, k, o + j] * c + coupling * B[r, before, o + j]
-        if drawn.bounded:
+        if drawn.shrunken:
+            t, low = pull.threshold, 0.0 if drawn.bounded else -1e300
+            for j in range(w):
+                z = Z[r, k, o + j]
+                left = max(z - min(max(z, -t), t), low)
+                f[r, 0, j] += pull.bounded * (left + left - z)
+                Z[r, k, o + j] = z - left
+        elif drawn.bounded:
             for j in range(w):
                 z = Z[r, k, o + j]
                 f[r, 0, j] += pull.bounded * abs(z)
@@ -340,7 +350,9 @@ def solve_rows(ev, i, G, C, E, pulls, quad, span):  # type: ignore[no-untyped-de
     zero = np.uint64(0)
     inverses, back = E[0], E[1]
     for k in range(K):
-        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], quad.links, max(k - 1, 0)), span)
+        right_side(
+            ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], pulls[2, k], quad.links, max(k - 1, 0)), span
+        )
         mix(B, f, inverses, Place(k, o, _ZERO, zero, k, w))
     for k in range(K - 2, -1, -1):
         if quad.links[0, k] > 0.0:
@@ -410,7 +422,7 @@ def add_dual(ev, i, M, span):  # type: ignore[no-untyped-def]
             if span.drawn.dual:
                 for j in range(w):
                     S[r, k, o + j] += B[r, k, o + j]
-            if span.drawn.bounded:
+            if span.drawn.bounded or span.drawn.shrunken:
                 for j in range(w):
                     Z[r, k, o + j] += B[r, k, o + j]
         if span.drawn.turning:
@@ -859,8 +871,11 @@ def extrapolate(x, before, r, k, scale, momentum):  # type: ignore[no-untyped-de
 
 
 @kernel
-def carry_batch(ev, before, active, scale, momentum, drawn, gap):  # type: ignore[no-untyped-def]
-    """Rescale the components of the active starts, extrapolate what is carried, and take ||B - aux||^2."""
+def carry_batch(ev, before, active, scale, momentum, drawn, thresholds, gap):  # type: ignore[no-untyped-def]
+    """Rescale the components of the active starts, extrapolate what is carried, and take ||B - aux||^2.
+
+    `thresholds` (n, K) are those by which entries were shrunken.
+    """
     R, K, J = ev.B.shape[1:]
     f = np.empty((R, 1, J), ev.B.dtype)
     for p in range(active.shape[0]):
@@ -881,9 +896,11 @@ def carry_batch(ev, before, active, scale, momentum, drawn, gap):  # type: ignor
                     extrapolate(ev.Y[i], before.Y[i], r, k, x, m)
                 if drawn.dual:
                     extrapolate(ev.S[i], before.S[i], r, k, x, m)
-                if drawn.bounded:
+                if drawn.bounded or drawn.shrunken:
+                    t, low = thresholds[i, k], 0.0 if drawn.bounded else -1e300
                     for j in range(J):
-                        away = B[r, k, j] - max(Z[r, k, j], 0.0)
+                        z = Z[r, k, j]
+                        away = B[r, k, j] - max(z - min(max(z, -t), t), low)
                         below += away * away
                     extrapolate(Z, before.Z[i], r, k, x, m)
                 for j in range(J):
@@ -908,8 +925,8 @@ def solve_quadratic(B, F, N, C, half_rho, quad):  # type: ignore[no-untyped-def]
     if goes_round(own):
         prepare_ring(ring, E, own)
     for first in range(0, J, width):
-        span = Span(np.uint64(first), np.uint64(min(width, J - first)), Drawn(False, False, False), f)
-        solve_rows(ev, 0, F, np.ones((R, K)), E, np.zeros((2, K)), own, span)
+        span = Span(np.uint64(first), np.uint64(min(width, J - first)), Drawn(False, False, False, False), f)
+        solve_rows(ev, 0, F, np.ones((R, K)), E, np.zeros((3, K)), own, span)
         if goes_round(own):
             close_ring(B, ring, span.first, span.width)
 
@@ -1069,7 +1086,7 @@ def solve_observed(ev, i, G, C, cols, pulls, quad, at):  # type: ignore[no-untyp
     B, f, carried, joined = ev.B[i], at.span.scratch, at.carried, at.joined
     R, K, w = B.shape[0], B.shape[1], np.uint64(B.shape[2])
     for k in range(K):
-        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], quad.links[:0], k), at.span)
+        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], pulls[2, k], quad.links[:0], k), at.span)
         before = k - 1
         if k > 0 and quad.links[0, before] > 0.0:
             for r in range(R):
@@ -1154,5 +1171,5 @@ def solve_quadratic_observed(B, F, H, C, half_rho, quad, joined):  # type: ignor
     whole = B.reshape((1, R, K, J))
     unused = np.empty((1, K, R, R))
     ev = Evolving(whole, whole, whole, whole, unused, np.empty((1, K), np.uint8), unused[0])
-    at = Wide(Span(np.uint64(0), np.uint64(J), Drawn(False, False, False), f), carried, joined)
-    solve_observed(ev, 0, F, np.ones((R, K)), cols, np.zeros((2, K)), own, at)
+    at = Wide(Span(np.uint64(0), np.uint64(J), Drawn(False, False, False, False), f), carried, joined)
+    solve_observed(ev, 0, F, np.ones((R, K)), cols, np.zeros((3, K)), own, at)

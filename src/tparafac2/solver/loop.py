@@ -164,7 +164,7 @@ class Batch:
     def point(self, i: int) -> Run:
         """Where start i is: its factors as they were optimised, never extrapolated."""
         A, C = self.loadings.feasible(i), self.strengths.feasible(i)
-        B = self.patterns.B[i].transpose(1, 2, 0).astype(np.float64)
+        B = self.patterns.point(i).transpose(1, 2, 0).astype(np.float64)
         return Run(A, B, C, self.status[i], self._trace(i), tuple(np.flatnonzero(self.vanished[i]).tolist()))
 
     def _model(self, At: FloatArray, C: FloatArray) -> BatchedFactors:
@@ -180,8 +180,8 @@ class Batch:
         """Only the product of the norm penalties matters, so it must not matter to the first step either."""
         At = self.loadings.values
         summary = summarise(self._patterns(), np.zeros_like(self.G))
-        costs, sizes = self._costs(At @ At.transpose(0, 2, 1), summary)
-        scales = best_scaling(costs, sizes, self.problem.precision.farthest, self.movable)
+        costs, sizes, linear = self._costs(At @ At.transpose(0, 2, 1), summary)
+        scales = best_scaling(costs, sizes, self.problem.precision.farthest, self.movable, linear)
         at_rest = np.zeros(len(At))
         self.loadings.carry(self.active, scales.a, at_rest)
         self.patterns.carry(self.active, scales.b, at_rest)
@@ -203,9 +203,8 @@ class Batch:
 
     def _rescale_and_carry(self, sse: FloatArray, N: FloatArray, summary: Summary) -> Info:
         active = self.active
-        costs, sizes = self._costs(N, summary)
-        reach = self.problem.precision.farthest
-        scales = best_scaling(costs, sizes, reach, self.movable)
+        costs, sizes, linear = self._costs(N, summary)
+        scales = best_scaling(costs, sizes, self.problem.precision.farthest, self.movable, linear)
         if self.settings.balance:
             scales, gone = remove_vanished(scales, sizes, self.movable)
         else:
@@ -229,29 +228,38 @@ class Batch:
         gaps = (self.loadings.gaps(active), gap_b, self.strengths.gaps(active))
         return Info(*(np.asarray(column, dtype=np.float64) for column in (objective, *gaps)))
 
-    def _costs(self, N: FloatArray, summary: Summary) -> tuple[Costs, Costs]:
-        """Penalties and squared norms of every component in every mode."""
+    def _costs(self, N: FloatArray, summary: Summary) -> tuple[Costs, Costs, Costs | None]:
+        """Penalties of every component in every mode, its squared norms, and penalties of degree one."""
         active, problem = self.active, self.problem
-        sizes_a = np.diagonal(N, axis1=1, axis2=2)
-        cost_b = self.patterns.price(active, summary)
-        self._add_split_costs(cost_b, problem.b, self.patterns.split_value)
-        cost_a = problem.a.ridge * sizes_a
-        self._add_split_costs(cost_a, problem.a, self.loadings.split_value)
-        if problem.fixed_strengths:
-            return Costs(cost_a, cost_b, None), Costs(sizes_a, summary.norms, None)
-        sizes_c = (self.strengths.values[active] ** 2).sum(axis=2)
-        cost_c = problem.c.ridge * sizes_c
-        self._add_split_costs(cost_c, problem.c, self.strengths.split_value)
-        return Costs(cost_a, cost_b, cost_c), Costs(sizes_a, summary.norms, sizes_c)
+        blocks: list[tuple[SortedTerms, RowBlock | PatternBlock]] = [
+            (problem.a, self.loadings),
+            (problem.b, self.patterns),
+        ]
+        sizes = [np.diagonal(N, axis1=1, axis2=2), summary.norms]
+        squares = [self.loadings.price(active, sizes[0]), self.patterns.price(active, summary)]
+        if not problem.fixed_strengths:
+            blocks.append((problem.c, self.strengths))
+            sizes.append((self.strengths.values[active] ** 2).sum(axis=2))
+            squares.append(self.strengths.price(active, sizes[2]))
+        linear = [block.linear_price(active) for _, block in blocks]
+        for (terms, block), square, length in zip(blocks, squares, linear):
+            self._add_split_costs(square, length, terms, block.split_value)
+        slopes = Costs.of(linear) if any(one.any() for one in linear) else None
+        return Costs.of(squares), Costs.of(sizes), slopes
 
     def _add_split_costs(
-        self, cost: FloatArray, terms: SortedTerms, value: Callable[[int, int, int | None], float]
+        self,
+        squares: FloatArray,
+        linear: FloatArray,
+        terms: SortedTerms,
+        value: Callable[[int, int, int | None], float],
     ) -> None:
         for t, term in enumerate(terms.splits):
             if is_set(term.penalty):
                 continue
+            cost = linear if term.degree == 1 else squares
             for slot, i in enumerate(self.active):
-                if term.degree == 2:
+                if term.degree is not None:
                     cost[slot] += [value(int(i), t, r) for r in range(self.problem.rank)]
                 else:  # only the sum over components has a meaning
                     cost[slot, 0] += value(int(i), t, None)

@@ -64,6 +64,14 @@ class PatternBlock:
         kernels.price_batch(self.quadratics, active, summary.steps, summary.gram, self.pace, out)
         return out
 
+    def linear_price(self, active: Indices) -> FloatArray:
+        """What absorbed sums of sizes cost, for every active start and component."""
+        return np.zeros((len(active), self.B.shape[1]))
+
+    def point(self, i: int) -> FloatArray:
+        """Patterns (R, K, J) of start i as they are given back, but for constraints."""
+        return np.asarray(self.B[i])
+
     def stiffen(self, i: int, factor: float) -> None:
         """The penalty weight of start i was multiplied by `factor`: scaled duals are divided by it."""
 
@@ -73,7 +81,7 @@ class PatternBlock:
 
 
 def _pace(problem: Problem) -> Pace:
-    fixed, asked = problem.fixed_links, problem.b.pace
+    fixed, asked = problem.b.links, problem.b.pace
     return Pace(fixed, 0.0, fixed) if asked is None else Pace(fixed, float(asked.strength), asked.floors)
 
 
@@ -111,10 +119,12 @@ class FusedPatterns(PatternBlock):
         terms = problem.b
         self.floor = settings.weight_floor
         dual, bounded = terms.asks_for("parafac2"), terms.asks_for("nonnegative")
-        self.drawn = Drawn(dual or terms.soft is not None, dual, bounded)
+        shrunken = terms.shrinking > 0
+        self.drawn = Drawn(dual or terms.soft is not None, dual, bounded, shrunken)
         self.rounds = settings.inner if any(self.drawn) else 1
+        self.thresholds = np.zeros((n, K))
         S, Y = (B.copy() if there else B for there in (dual, self.drawn.turning))
-        Z = np.maximum(B, 0) if bounded else B
+        Z = np.maximum(B, 0) if bounded else B.copy() if shrunken else B
         self.arrays = Evolving(
             S,
             Y,
@@ -131,6 +141,7 @@ class FusedPatterns(PatternBlock):
         active, G, N, C, weight, observed = given
         precision, arrays = self.problem.precision, self.arrays
         weights = self._weights(slice_traces(N, C, observed), weight)
+        self.thresholds[active] = weights.pulls[:, 2]
         rounds = Rounds(self.rounds, np.zeros(len(active), np.int64), self.drawn, precision.collinear)
         while (rounds.done < self.rounds).any():
             before = rounds.done.copy()
@@ -148,9 +159,10 @@ class FusedPatterns(PatternBlock):
         half = 0.5 * slice_weights(traces, self.problem.rank, weight, self.floor)
         soft, nothing = self.problem.b.soft, np.zeros_like(half)
         turning = half if self.drawn.dual else nothing if soft is None else nothing + soft
-        bounded = half if self.drawn.bounded else nothing
-        lift = nothing if self.drawn.dual or self.drawn.bounded else self.problem.precision.lift * traces
-        return Weights(turning + bounded + lift, np.stack([turning, bounded], axis=1))
+        entries = half if self.drawn.bounded or self.drawn.shrunken else nothing
+        lift = nothing if self.drawn.dual or entries is half else self.problem.precision.lift * traces
+        threshold = 0.5 * self.problem.b.shrinking / half if self.drawn.shrunken else nothing
+        return Weights(turning + entries + lift, np.stack([turning, entries, threshold], axis=1))
 
     def price(self, active: Indices, summary: Summary) -> FloatArray:
         """See PatternBlock."""
@@ -168,7 +180,9 @@ class FusedPatterns(PatternBlock):
         if not any(self.drawn):
             return super().carry(active, scale, momentum)
         gap = np.zeros(len(active))
-        kernels.carry_batch(self.arrays, self.before, active, scale, momentum, self.drawn, gap)
+        kernels.carry_batch(
+            self.arrays, self.before, active, scale, momentum, self.drawn, self.thresholds, gap
+        )
         return np.sqrt(gap)
 
     def stiffen(self, i: int, factor: float) -> None:
@@ -176,8 +190,29 @@ class FusedPatterns(PatternBlock):
         for S, Y, Z in (self.arrays[:3], self.before):
             if self.drawn.dual:
                 S[i] = Y[i] + (S[i] - Y[i]) / factor
-            if self.drawn.bounded:
-                np.multiply(Z[i], 1.0 / factor, out=Z[i], where=Z[i] < 0)
+            if self.drawn.bounded or self.drawn.shrunken:
+                left = self._shrunken(i, Z[i])
+                Z[i] = left + (Z[i] - left) / factor
+
+    def point(self, i: int) -> FloatArray:
+        """See PatternBlock; with entries that are exactly zero, unless patterns must turn together."""
+        if not self.drawn.shrunken or self.drawn.dual:
+            return super().point(i)
+        return self._shrunken(i, self.before.Z[i])
+
+    def linear_price(self, active: Indices) -> FloatArray:
+        """See PatternBlock."""
+        if not self.drawn.shrunken:
+            return super().linear_price(active)
+        return np.asarray(
+            self.problem.b.shrinking * np.abs(self.B[active]).sum(axis=(2, 3), dtype=np.float64)
+        )
+
+    def _shrunken(self, i: int, Z: FloatArray) -> FloatArray:
+        """What the thresholds of start i leave of Z, and of that what is not negative if nothing may be."""
+        t = self.thresholds[i][:, None].astype(Z.dtype)
+        left = Z - np.clip(Z, -t, t)
+        return np.maximum(left, 0) if self.drawn.bounded else left
 
     def _careful_sweep(self, i: int, weights: NDArray[np.float64]) -> None:
         """The sweep by singular values, for patterns too nearly collinear for cross products."""

@@ -20,6 +20,7 @@ from tparafac2.penalties import (
     distance_weights,
     is_set,
     rescaled,
+    size_weight,
     softens,
 )
 from tparafac2.solver.kernels import Quadratics
@@ -115,6 +116,8 @@ class SortedTerms:
         Weights of the squared distance from patterns that only turn, absorbed as well.
     pace : Pace, optional
         An absorbed term on steps of any pace; its norm is among the diagonal.
+    shrinking : float
+        Weight of the absorbed sum of sizes of all entries.
     """
 
     diagonal: FloatArray
@@ -125,11 +128,27 @@ class SortedTerms:
     heaviest: float = 0.0
     soft: FloatArray | None = None
     pace: Pace | None = None
+    shrinking: float = 0.0
 
     @property
     def ridge(self) -> float:
         """Weight of the absorbed norm penalty, for modes without coupling."""
         return float(self.diagonal[0])
+
+    @property
+    def links(self) -> FloatArray:
+        """What steps to the next slice count that have no pace; that of the last is to the first."""
+        return np.append(self.off, self.closing)
+
+    @property
+    def own(self) -> FloatArray:
+        """What the squares of each slice count, beside the steps."""
+        return np.asarray(self.diagonal - np.append(self.off, 0.0) - np.append(0.0, self.off))
+
+    @property
+    def row_wise(self) -> bool:
+        """Whether rows, or neighbours among them, are solved exactly: nothing is split but the sign."""
+        return not self.splits or self.only("nonnegative")
 
     def only(self, constraint: Constraint) -> bool:
         """Whether the one split term is this constraint."""
@@ -143,7 +162,7 @@ class SortedTerms:
     def scalable(self) -> bool:
         """Whether components may be rescaled: every term is of degree 2, a cone, or absorbed."""
         return all(
-            term.degree in (0, 2) or (self.soft is not None and softens(term.penalty))
+            term.degree in (0, 1, 2) or (self.soft is not None and softens(term.penalty))
             for term in self.everything
         )
 
@@ -157,17 +176,30 @@ class SortedTerms:
 
 
 def sort_terms(
-    terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool, soften: bool = False
+    terms: Sequence[Scaled],
+    n: int,
+    *,
+    absorb: bool,
+    coupled: bool,
+    soften: bool = False,
+    shrink: bool = False,
 ) -> SortedTerms:
-    """Absorb what is quadratic (with coupling between neighbours only where the mode allows it)."""
+    """Absorb what is quadratic (with coupling between neighbours only where the mode allows it).
+
+    What softens the PARAFAC2 constraint, and what shrinks single entries, is absorbed only where asked for.
+    """
     diagonal, off, closing, soft, pace = np.zeros(n), np.zeros(max(n - 1, 0)), 0.0, None, None
     splits: list[Scaled] = []
-    heaviest = 0.0
+    heaviest = shrinking = 0.0
     for term in terms:
         bands = _bands(term, n)
         pull = _pull(term, n) if soften and soft is None else None
         if pull is not None:
             soft, heaviest = pull, max(heaviest, float(pull.max()))
+            continue
+        if shrink and (weight := size_weight(term.penalty)) is not None:
+            shrinking += weight * term.unit / term.norm / term.norm
+            heaviest = max(heaviest, shrinking)
             continue
         if pace is None and absorb and coupled and isinstance(term.penalty, Paced):
             pace = _pace(term, n)
@@ -185,7 +217,16 @@ def sort_terms(
             off += bands.off
             closing += bands.closing
     soft = soft if soft is not None and soft.any() else None
-    return SortedTerms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest, soft, pace)
+    return SortedTerms(diagonal, off, closing, tuple(splits), tuple(terms), heaviest, soft, pace, shrinking)
+
+
+def sort_rows(terms: Sequence[Scaled], n: int, *, absorb: bool, coupled: bool = False) -> SortedTerms:
+    """Absorb all that rows are solved with exactly; where something else is split, norm penalties alone."""
+    exactly = sort_terms(terms, n, absorb=absorb, coupled=coupled, shrink=absorb)
+    both = exactly.shrinking > 0 and exactly.links.any() and not exactly.splits  # coupled, of either sign
+    if exactly.row_wise and exactly.pace is None and not both:
+        return exactly
+    return sort_terms(terms, n, absorb=absorb, coupled=False)
 
 
 def _pace(term: Scaled, n: int) -> Pace:
@@ -270,18 +311,11 @@ class Problem:
     @cached_property
     def quadratics(self) -> Quadratics:
         """Absorbed terms on the patterns, for the kernels; steps are at the pace of the clock."""
-        off, K = self.b.off, self.data.shape[0]
-        own = self.b.diagonal - np.append(off, 0.0) - np.append(0.0, off)
-        links = self.fixed_links.copy()
+        links = self.b.links
         if self.b.pace is not None and self.b.pace.floors.any():
             shares = self.b.pace.floors / self.b.pace.floors.sum()
-            links += np.divide(self.b.pace.strength, shares, out=np.zeros(K), where=shares > 0)
-        return Quadratics(own, np.tile(links, (1, self.rank, 1)))
-
-    @cached_property
-    def fixed_links(self) -> FloatArray:
-        """What steps to the next slice count that have no pace; that of the last is to the first."""
-        return np.append(self.b.off, self.b.closing)
+            links += np.divide(self.b.pace.strength, shares, out=np.zeros_like(shares), where=shares > 0)
+        return Quadratics(self.b.own, np.tile(links, (1, self.rank, 1)))
 
     @cached_property
     def precision(self) -> Precision:
@@ -326,15 +360,15 @@ def build_problem(
     K, I, _ = data.shape
     unit = data.scale ** (1 / 2 if fixed_strengths else 1 / 3)
     a, b, c = ([Scaled(term, unit, data.scale) for term in terms] for terms in penalties)
-    patterns = sort_terms(b, K, absorb=absorb, coupled=True, soften=absorb)
+    patterns = sort_terms(b, K, absorb=absorb, coupled=True, soften=absorb, shrink=absorb)
     if not patterns.compiled:
         patterns = sort_terms(b, K, absorb=absorb, coupled=True)
     return Problem(
         data=data,
         rank=rank,
-        a=sort_terms(a, I, absorb=absorb, coupled=False),
+        a=sort_rows(a, I, absorb=absorb),
         b=patterns,
-        c=sort_terms(c, K, absorb=absorb, coupled=False),
+        c=sort_rows(c, K, absorb=absorb, coupled=True),
         fixed_strengths=fixed_strengths,
         unit=unit,
         coupled=couplings(present_columns(data), unseen_columns(data), tie),

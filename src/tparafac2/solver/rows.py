@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tparafac2.data import FloatArray
 from tparafac2.penalties import asks_for
 from tparafac2.solver.problem import SortedTerms, met
-from tparafac2.solver.row_kernels import solve_block
+from tparafac2.solver.row_kernels import Asked, Chained, solve_block, solve_chained_block
 from tparafac2.solver.settings import Settings
 
 Indices = NDArray[np.intp]
@@ -25,9 +25,7 @@ class RowSolver:
 
     H: FloatArray
     x: FloatArray
-    ridge: float
-    lift: float
-    clip: bool
+    asked: Asked
 
     def part(self, rows: slice) -> "RowSolver":
         """The same for some rows."""
@@ -38,15 +36,15 @@ class RowSolver:
         """The solutions (p, R, m) from F (p, R, m)."""
         x = self.x.copy()
         # In double precision always: the kernel is compiled anew for every other.
-        solve_block(self.H, np.asarray(F, np.float64), x, self.ridge, self.lift, self.clip)
+        solve_block(self.H, np.asarray(F, np.float64), x, self.asked)
         return x
 
 
 class RowBlock:
     """One factor of all starts: `values` (n, R, m), solved row by row of m.
 
-    The subproblem of a row x is x'Hx - 2f'x plus the terms. Without terms, or with non-negativity alone,
-    it is solved exactly; any other term gets an auxiliary and a dual variable (ADMM).
+    The subproblem of a row x is x'Hx - 2f'x plus the terms. With norms, changes from row to row, sums of
+    sizes and non-negativity it is solved exactly; any other term has an auxiliary and a dual variable (ADMM).
 
     Parameters
     ----------
@@ -67,6 +65,8 @@ class RowBlock:
         self.lift = lift
         self.linear = False  # whether extrapolated values are kept as they are, also where they are negative
         self.clip = settings.absorb and terms.only("nonnegative")
+        self.asked = Asked(float(terms.ridge), float(terms.shrinking), float(lift), bool(self.clip))
+        self.chain = Chained(terms.own, terms.links) if terms.links.any() else None
         splits = () if self.clip else terms.splits
         self.splits = splits
         self.aux = [self.values.transpose(0, 2, 1).copy() for _ in splits]
@@ -79,18 +79,36 @@ class RowBlock:
         if self.splits:
             for p, i in enumerate(active):
                 self._admm(int(i), H[p], F[p].T)
+        elif self.chain is not None:
+            x = self.values[active]
+            solve_chained_block(H, np.asarray(F, np.float64), x, self.asked, self.chain)
+            self.values[active] = x
         else:
             self.values[active] = self.solving(active, H)(F)
 
     @property
     def row_wise(self) -> bool:
         """Whether every row can be solved by itself, once and for all."""
-        return not self.splits
+        return not self.splits and self.chain is None
 
     def solving(self, active: Indices, H: FloatArray) -> "RowSolver":
         """How rows of the active starts are solved, one by one, from H (p, m or 1, R, R)."""
         x = self.values[active]
-        return RowSolver(H, np.maximum(x, 0.0) if self.clip else x, self.terms.ridge, self.lift, self.clip)
+        return RowSolver(H, np.maximum(x, 0.0) if self.clip else x, self.asked)
+
+    def price(self, active: Indices, sizes: FloatArray) -> FloatArray:
+        """What absorbed norms and changes cost, for every active start and component of these squares."""
+        if self.chain is None:
+            return np.asarray(self.terms.ridge * sizes)
+        x = self.values[active]
+        steps = np.square(np.roll(x, -1, axis=2) - x)
+        return np.asarray((self.chain.own * x * x + self.chain.links * steps).sum(axis=2))
+
+    def linear_price(self, active: Indices) -> FloatArray:
+        """What absorbed sums of sizes cost."""
+        if not self.terms.shrinking:
+            return np.zeros((len(active), self.values.shape[1]))
+        return np.asarray(self.terms.shrinking * np.abs(self.values[active]).sum(axis=2))
 
     def gaps(self, active: Indices) -> FloatArray:
         """Largest ||x - aux|| / ||x|| over the split terms."""
