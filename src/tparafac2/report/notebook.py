@@ -7,10 +7,8 @@ from html import escape
 from typing import Any
 
 from tparafac2.errors import InvalidValue
-from tparafac2.models import Decomposition
 from tparafac2.plots.subject import as_result
 from tparafac2.report.page import page_text
-from tparafac2.result import Result
 from tparafac2.words import Argument
 
 _LOWEST = 200
@@ -45,9 +43,7 @@ class PageView:
         )
 
 
-def explore(
-    fitted: Decomposition | Result, *, title: str | None = None, height: int = 800, data: Any = None
-) -> PageView:
+def explore(fitted: object, *, title: str | None = None, height: int = 800, data: Any = None) -> PageView:
     """Show the page of a fit inside a notebook, without a file and without a server.
 
     Parameters

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tparafac2.files import written_whole
-from tparafac2.models import MODELS, Decomposition
 from tparafac2.plots.subject import as_result
 from tparafac2.report.payload import as_script_text, payload
 from tparafac2.result import Result
@@ -43,7 +42,7 @@ _TITLE = "Patterns that change in time"
 
 
 def write_page(
-    fitted: Decomposition | Result,
+    fitted: object,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -129,13 +128,14 @@ def _checked_target(path: str | os.PathLike[str]) -> Path:
 
 
 def _call_text(result: Result) -> str:
-    """The model as its user wrote it: with the parameters that are not the usual ones."""
-    kind = MODELS.get(result.model)
-    if kind is None:
-        return result.model
-    known = kind._parameter_names()
-    given = {name: value for name, value in result.parameters.items() if name in known}
-    return repr(kind(**given)) if "rank" in given else result.model
+    """The call of the fit with all that was set in it, the usual as well: versions may differ in that."""
+    nothing = (type(None), tuple)
+    given = [
+        f"{name}={one!r:.60}"
+        for name, one in result.parameters.items()
+        if not (isinstance(one, nothing) and not one)
+    ]
+    return f"{result.model}({', '.join(given)})" if given else result.model
 
 
 def _page(title: str, data: str) -> str:
