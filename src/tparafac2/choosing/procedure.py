@@ -16,7 +16,7 @@ from tparafac2.choosing.evidence import Evidence, Measured, agreement_of
 from tparafac2.choosing.halves import Split, split_likeness, usable_splits
 from tparafac2.choosing.hidden import hidden_errors
 from tparafac2.choosing.hiding import Hidden
-from tparafac2.choosing.likeness import Likeness, aligned, courses, cross_likeness, likeness
+from tparafac2.choosing.likeness import Likeness, aligned, cross_likeness, likeness
 from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.rules import AGREEMENT, IMPROVES, RankChoice, choose_rank, settle, verdicts
 from tparafac2.choosing.search import Asked, Search
@@ -25,7 +25,7 @@ from tparafac2.fitting import check_weights, count_jobs, read_groups, warn_if_un
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.reasons import above
-from tparafac2.result import Result, Trust
+from tparafac2.result import Result, Trust, courses
 from tparafac2.solver import compile_missing
 
 Done = TypeVar("Done")
