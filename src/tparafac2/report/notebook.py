@@ -74,10 +74,20 @@ def explore(fitted: object, *, title: str | None = None, height: int = 800, data
     >>> explore(tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X))
     PageView(height=800)
     """
+    require_height(height)
+    return PageView(page_text(as_result(fitted), title, data=data), height)
+
+
+def require_height(height: object) -> None:
+    """Refuse what is not the height of a frame.
+
+    Examples
+    --------
+    >>> require_height(300)
+    """
     if isinstance(height, bool) or not isinstance(height, int) or height < _LOWEST:
         raise InvalidValue(
             Argument("height"),
             f" must be a whole number of pixels, at least {_LOWEST}; got {height!r}.",
             received=height,
         )
-    return PageView(page_text(as_result(fitted), title, data=data), height)

@@ -12,7 +12,7 @@ from tparafac2.metrics import assign
 from tparafac2.result.record import Result
 
 FloatArray: TypeAlias = NDArray[np.float64]
-Fate: TypeAlias = Literal["same", "parts", "changed", "none"]
+Fate: TypeAlias = Literal["same", "parts", "changed", "another", "none"]
 
 SAME = 0.85
 """Likeness from which two components are called the same."""
@@ -69,7 +69,7 @@ def fate_of(links: Sequence[Link], held: float) -> Fate:
     """Say what a component is in the other result.
 
     Its match is the "same"; or several together hold it, in "parts"; or its match is like it, but "changed";
-    or there is "none".
+    or it is like one that is the match of "another" component; or like "none".
 
     Examples
     --------
@@ -81,7 +81,9 @@ def fate_of(links: Sequence[Link], held: float) -> Fate:
         return "same"
     if len(links) > 1 and held >= SAME**2:
         return "parts"
-    return "changed" if best else "none"
+    if best:
+        return "changed"
+    return "another" if links else "none"
 
 
 def courses(result: Result) -> FloatArray:
