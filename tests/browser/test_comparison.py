@@ -142,6 +142,8 @@ def test_a_component_is_chosen_by_mouse_and_by_keys_and_its_relatives_are_shown(
     first = page.texts("#cards > li")[0]
     assert "in parts: component 1 (0.71), component 2 (0.71)" in first
     assert any("Both" in one for one in page.texts("#cards > li"))
+    opacity = "[...document.querySelectorAll('#flow .tie')].map((one) => getComputedStyle(one).opacity)"
+    assert set(page.run(opacity)) == {"0.3", "0.85"}
     assert page.complaints() == []
 
 

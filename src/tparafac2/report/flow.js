@@ -6,7 +6,7 @@ const HEAD = 44;        // above the boxes
 const SMALLEST = 40;    // height of a component without strength
 const APART = 10;
 const THICKEST = 18;    // ribbon of two components that are the same
-const SMALL = 6.3;      // width of a small letter, about
+const SMALL = 6.7;      // width of a small letter, about
 const BOLD = 7.2;
 const NEXT_LINE = 14;
 
@@ -179,9 +179,10 @@ function toneOfLine(line) {
   return line < COLOURS ? line : "quiet";
 }
 
-// A few words that say what a component is: what sets it apart at its stations, each once.
+// Words that say what a component is: what sets it apart at its stations in turn, each once.
 function wordsOf(one) {
-  const columns = one.stations.flatMap((at) => at.columns.slice(0, 3));
+  const most = Math.max(0, ...one.stations.map((at) => at.columns.length));
+  const columns = Array.from({ length: most }, (_, n) => one.stations.flatMap((at) => at.columns.slice(n, n + 1))).flat();
   return [...new Set(columns)].map((name) => cut(name, 28)).join(", ") || "nothing of its own";
 }
 
