@@ -147,6 +147,18 @@ def test_a_component_is_chosen_by_mouse_and_by_keys_and_its_relatives_are_shown(
     assert page.complaints() == []
 
 
+def test_what_is_chosen_stands_in_the_address(show):
+    page = show()
+    page.click("#flow .node[aria-label^='rank 4: component 3']")
+    assert page.run("location.hash") == "#chosen=2.3"
+    page.run("location.hash = '#chosen=3.1'")
+    page.until("document.getElementById('chosen-head').textContent.startsWith('rank 1, Both')")
+    for wrong in ("#chosen=9.1", "#chosen=1.9", "#chosen=0.0", "#kin"):
+        page.run(f"location.hash = '{wrong}'")
+        assert page.text("#chosen-head").startswith("rank 1, Both")
+    assert page.complaints() == []
+
+
 def test_tables_and_the_flow_are_saved(show, folder):
     page = show()
     page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

@@ -152,8 +152,25 @@ function showNotes(page) {
   if (!told.length) byId("note-list").replaceWith(make("p", { class: "hint" }, "There is nothing to beware of."));
 }
 
+// What is chosen stands in the address, so that a view can be sent: model and component, counted from 1.
+function readAddress(page) {
+  const [n, r] = (/^#chosen=(\d+)\.(\d+)$/.exec(location.hash) || []).slice(1).map((one) => Number(one) - 1);
+  return page.candidates[n]?.components[r] ? [n, r] : null;
+}
+
+function writeAddress(n, r) {
+  try {
+    history.replaceState(null, "", `#chosen=${n + 1}.${r + 1}`);
+  } catch {
+    // A page inside another one may have no address of its own.
+  }
+}
+
 function showKin(page) {
-  const flow = new Flow(byId("flow"), page, (n, r) => showCards(page, n, r));
+  const flow = new Flow(byId("flow"), page, (n, r) => {
+    showCards(page, n, r);
+    writeAddress(n, r);
+  });
   const linked = page.between.length ? " Ribbons join what is alike, thicker the more (a cosine of all that two components say of the data, from 0.4); "
     + "each has one match at most, with its number, and dashed ribbons say what else it is like. Colours follow matches." : "";
   const doubtful = page.candidates.some((one) => one.components.some((own) => own.verdict === "not there"))
@@ -161,7 +178,9 @@ function showKin(page) {
   write("flow-hint", `Boxes are components, higher the stronger, with what sets them apart.${linked}${doubtful} Choose a box to read on.`);
   flow.show();
   const shares = page.candidates[0].components.map((one) => one.share ?? 0);
-  flow.pick(0, shares.indexOf(Math.max(...shares)));
+  const restore = () => flow.pick(...(readAddress(page) || flow.chosen || [0, shares.indexOf(Math.max(...shares))]));
+  addEventListener("hashchange", restore);
+  restore();
   offer(byId("flow-scroll"), "flow", { chart: true });
 }
 
