@@ -16,7 +16,7 @@ MOST_ENTRIES = 1_000_000
 """Beyond these the page has the data of the rows and columns with the largest residuals only."""
 
 MOST_READ = 50_000_000
-"""So many entries are compared with the fit in a second or two: more are not, unless somebody asks for it."""
+"""So many entries are compared with the fit in half a second: more are not, unless somebody asks for it."""
 
 _MOST_MISSES = 10
 
