@@ -164,7 +164,7 @@ def test_tables_and_the_flow_are_saved(show, folder):
     page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     with page.saved("#links .take button", folder).open(encoding="utf-8-sig", newline="") as file:
         head = next(csv.reader(file))
-        assert head == ["model", "component", "next model", "component", "likeness", ""]
+        assert head == ["model", "component", "next model", "component", "likeness", "relation"]
     with page.saved("#all .take button", folder).open(encoding="utf-8-sig", newline="") as file:
         assert len(list(csv.reader(file))) == 9
     svg = page.saved("#flow-scroll + .take button:nth-child(1)", folder)

@@ -1,6 +1,5 @@
 // The page of a comparison: what was measured of each model, and which component of one is which of the next.
 
-const digits = (content) => ({ content, kind: "number" });
 const figure = (value, decimals) => (typeof value === "number" ? value.toFixed(decimals).replace("-", "\u2212") : "");
 const of = (count, all) => (typeof count === "number" ? `${count} of ${all}` : "");
 const yes = (value) => (value === true ? "yes" : value === false ? "no" : "");
@@ -23,7 +22,7 @@ const COLUMNS = [
 ];
 const FATES = { same: "the same as", parts: "in parts:", changed: "changed:", none: "" };
 
-function showModels(page) {
+function showMeasures(page) {
   const { candidates } = page;
   const known = COLUMNS.filter(([, , name]) => !name || candidates.some((one) => (one.measures[name] ?? null) !== null));
   const errors = candidates.map((one) => one.measures.hidden_error ?? Infinity);
@@ -132,7 +131,7 @@ function showTables(page) {
       : [one.short, "", other.short, calledOf(other, r), digits(""), "new"]));
     return [...told, ...alone(one, fates), ...alone(other, origins)];
   });
-  fillTable(byId("link-table"), ["model", "component", "next model", "component", digits("likeness"), ""], lines);
+  fillTable(byId("link-table"), ["model", "component", "next model", "component", digits("likeness"), "relation"], lines);
   offerTable("link-table", "likenesses");
   byId("links").hidden = !lines.length;
   const { rows, columns } = page.names;
@@ -191,7 +190,7 @@ function startComparison() {
   byId("sentences").append(...page.sentences.map((one) => make("li", { dir: "auto" }, one)));
   byId("about").append(...page.about.flatMap(([name, text]) => [make("dt", { dir: "auto" }, name), make("dd", { dir: "auto" }, text)]));
   byId("done").hidden = !page.about.length;
-  showModels(page);
+  showMeasures(page);
   showErrors(page);
   showKin(page);
   showTables(page);

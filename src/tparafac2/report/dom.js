@@ -57,6 +57,11 @@ function number(text) {
   return make("span", { class: "number" }, text);
 }
 
+// The cell of a table with a number in it.
+function digits(content) {
+  return { content, kind: "number" };
+}
+
 // A slot is a place in the palette, or the name of a tone: colours of the palette mean columns, or kinds of
 // points, never components.
 function colour(node, slot) {

@@ -1,14 +1,17 @@
 // Components of candidates side by side, and ribbons between those that are alike.
 
-const NARROWEST = 118;  // a box with a few words
-const BETWEEN = 0.6;    // room between candidates, as a part of a box
-const HEAD = 44;        // above the boxes
-const SMALLEST = 40;    // height of a component without strength
-const APART = 10;
-const THICKEST = 18;    // ribbon of two components that are the same
-const SMALL = 6.7;      // width of a small letter, about
-const BOLD = 7.2;
-const NEXT_LINE = 14;
+const FLOW = {
+  narrowest: 118,  // a box with a few words
+  widest: 340,
+  between: 0.6,    // room between candidates, as a part of a box
+  head: 44,        // above the boxes
+  smallest: 40,    // height of a component without strength
+  apart: 10,
+  thickest: 18,    // ribbon of two components that are the same
+  letter: 6.7,     // widths of letters, about
+  bold: 7.2,
+  line: 14,
+};
 
 // Words of a text in lines of so many letters, as many as have room; the last says that there is more.
 function inLines(text, letters, most) {
@@ -40,11 +43,11 @@ class Flow {
     const { candidates } = this.page;
     const held = this.box.contains(document.activeElement) ? this.chosen : null;
     this.room = this.box.clientWidth;
-    const parts = candidates.length + BETWEEN * (candidates.length - 1);
-    this.wide = Math.min(Math.max(NARROWEST, this.room / parts), 340);
-    this.step = this.wide * (1 + BETWEEN);
+    const parts = candidates.length + FLOW.between * (candidates.length - 1);
+    this.wide = Math.min(Math.max(FLOW.narrowest, this.room / parts), FLOW.widest);
+    this.step = this.wide * (1 + FLOW.between);
     this.span = Math.max(120, ...candidates.map((one) => 30 * one.components.length));
-    this.tall = HEAD + Math.max(...candidates.map((one) => this.height(one))) + 4;
+    this.tall = FLOW.head + Math.max(...candidates.map((one) => this.height(one))) + 4;
     this.nodes = candidates.map((one, n) => this.placed(one, n));
     this.ties = this.page.between.flatMap((_, n) => this.tied(n));
     const width = Math.ceil(this.wide + this.step * (candidates.length - 1)) + 4;
@@ -59,7 +62,7 @@ class Flow {
   }
 
   height({ components }) {
-    return components.length * (SMALLEST + APART) - APART + this.span;
+    return components.length * (FLOW.smallest + FLOW.apart) - FLOW.apart + this.span;
   }
 
   head({ short, measures }, n) {
@@ -74,13 +77,13 @@ class Flow {
   // Boxes from top to bottom, in the order of their relatives; smaller models stand in the middle.
   placed(candidate, n) {
     const { components } = candidate;
-    let y = HEAD + (this.tall - HEAD - 4 - this.height(candidate)) / 2;
+    let y = FLOW.head + (this.tall - FLOW.head - 4 - this.height(candidate)) / 2;
     const nodes = [];
     const order = components.map((_, r) => r).sort((a, b) => components[a].place - components[b].place);
     for (const r of order) {
-      const height = SMALLEST + this.span * components[r].share;
+      const height = FLOW.smallest + this.span * components[r].share;
       nodes[r] = { x: n * this.step, y, height, group: this.node(candidate, n, r, y, height) };
-      y += height + APART;
+      y += height + FLOW.apart;
     }
     return nodes;
   }
@@ -88,9 +91,9 @@ class Flow {
   node(candidate, n, r, y, height) {
     const one = candidate.components[r];
     const x = n * this.step;
-    const letters = Math.floor((this.wide - 18) / SMALL);
-    const lines = inLines(wordsOf(one), letters, Math.max(1, Math.floor((height - 24) / NEXT_LINE)));
-    const bold = Math.floor((this.wide - 16) / BOLD);
+    const letters = Math.floor((this.wide - 18) / FLOW.letter);
+    const lines = inLines(wordsOf(one), letters, Math.max(1, Math.floor((height - 24) / FLOW.line)));
+    const bold = Math.floor((this.wide - 16) / FLOW.bold);
     const plain = bold < 18 ? `${r + 1}` : `Component ${r + 1}`;
     const share = percents(one.share);
     const heading = `${cut(one.name || plain, Math.max(3, bold - share.length - 2))}, ${share}`;
@@ -103,7 +106,7 @@ class Flow {
       draw("rect", { x, y, width: this.wide, height, rx: 3 }),
       draw("rect", { x, y, width: 5, height, class: "edge" }),
       draw("text", { x: x + 12, y: y + 16, class: "title" }, heading),
-      ...lines.map((line, k) => draw("text", { x: x + 12, y: y + 31 + NEXT_LINE * k }, line)));
+      ...lines.map((line, k) => draw("text", { x: x + 12, y: y + 31 + FLOW.line * k }, line)));
     group.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
@@ -121,11 +124,11 @@ class Flow {
       nodes.forEach((node, place) => {
         const mine = links.map((_, k) => k).filter((k) => links[k][own] === place)
           .sort((a, b) => beside[links[a][theirs]].y - beside[links[b][theirs]].y);
-        const total = mine.reduce((sum, k) => sum + THICKEST * links[k].likeness, 0);
+        const total = mine.reduce((sum, k) => sum + FLOW.thickest * links[k].likeness, 0);
         const squeezed = Math.min(1, (node.height - 4) / total);
         let y = node.y + (node.height - total * squeezed) / 2;
         for (const k of mine) {
-          const thick = THICKEST * links[k].likeness * squeezed;
+          const thick = FLOW.thickest * links[k].likeness * squeezed;
           ends[k][own] = y + thick / 2;
           ends[k].thick = Math.min(thick, ends[k].thick ?? thick);
           y += thick;
