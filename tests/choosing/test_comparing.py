@@ -151,7 +151,8 @@ def test_what_was_compared_is_kept(X, tmp_path):
     with pytest.raises(FileExistsError, match="exists"):
         tp.io.write_comparison(fitted, table, folder)
     tp.io.write_comparison(fitted, table[:1], folder, overwrite=True)
-    assert sorted(path.name for path in folder.iterdir()) == ["1-rank-1.nc", "comparison.csv", "log.json"]
+    files = ["1-rank-1.nc", "comparison.csv", "log.json", "report.html"]
+    assert sorted(path.name for path in folder.iterdir()) == files
 
 
 def test_a_folder_with_models_of_others_is_not_replaced(X, tmp_path):
@@ -179,6 +180,10 @@ def test_models_can_be_compared_on_the_same_hidden_entries_and_halves():
     assert table.loc["one", "hidden_error"] == table.loc["same", "hidden_error"]
     assert table.loc["one", "components_replicable"] == 2
     assert table.loc["more", "components_replicable"] < 4
+    trust = ranks["more"].result_.trust  # the same of each component, with the model
+    assert trust.verdict.tolist().count("replicable") == table.loc["more", "components_replicable"]
+    assert trust.replicability.min() == table.loc["more", "replicability"]
+    assert table.loc["more", "notes"] == len(ranks["more"].notes_)
     assert table.loc["more", "replicability"] < table.loc["one", "replicability"]
     again = tp.compare_models(ranks, X, replicate=True, n_jobs=2).set_index("model")
     assert same(table, again)

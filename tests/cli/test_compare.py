@@ -182,7 +182,10 @@ def test_models_are_kept_in_a_folder(table, tmp_path):
     asked += ["--out", tmp_path / "out"]
     ended = run(*asked)
     assert ended.exit_code == 0, ended.stderr
-    assert str(tmp_path / "out") in ended.stdout
+    assert f"open {tmp_path / 'out' / 'report.html'}" in ended.stdout
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<title>Models of x.csv</title>" in page
+    assert '"short":"rank 2"' in page
     model = tp.load(tmp_path / "out" / "2-tparafac2-rank-2.nc")
     assert model.result_.preparation["transform"] == "sqrt"
     again = run(*asked)

@@ -26,6 +26,13 @@ def test_model_and_result_are_the_same(small_data):
     assert as_result(model.result_) is model.result_
 
 
+def test_what_has_a_result_is_taken_by_it():
+    class Chosen:
+        result_ = a_result()
+
+    assert as_result(Chosen()) is Chosen.result_
+
+
 def test_a_model_that_is_not_fitted_says_so():
     with pytest.raises(ValueError, match="not fitted yet"):
         as_result(tp.CP(rank=2))

@@ -6,7 +6,7 @@ import pytest
 from chosen import a_choice, interrupted
 from hand_made import hand_made
 
-from tparafac2.choosing.wording import sentences
+from tparafac2.reasons import sentences
 from tparafac2.report.choice import choice_account
 from tparafac2.report.payload import as_script_text, payload
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from tparafac2.choosing.candidates import Candidate
 from tparafac2.choosing.evidence import Evidence
 from tparafac2.choosing.rules import TIE_BAND, RankChoice
-from tparafac2.choosing.wording import sentences, to_html
 from tparafac2.models import Decomposition
+from tparafac2.reasons import sentences, to_html
+from tparafac2.result import Result
 from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ class Choice:
             )
 
         object.__setattr__(self, "record", self.model.result_.choice)  # a model may be fitted again
+
+    @property
+    def result_(self) -> Result:
+        """The result of the chosen model: pictures and pages of a choice are those of its model."""
+        return self.model.result_
 
     @property
     def table(self) -> pd.DataFrame:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.choosing.hidden import follow
-from tparafac2.choosing.likeness import aligned, courses, cross_likeness
+from tparafac2.choosing.likeness import aligned, cross_likeness
 from tparafac2.choosing.parts import Parts
 from tparafac2.errors import InvalidValue
 from tparafac2.models import Decomposition
+from tparafac2.result import courses
 from tparafac2.words import Advice
 
 _STARTS = 5

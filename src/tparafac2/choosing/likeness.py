@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.metrics import assign
-from tparafac2.result import Result
 
 FloatArray = NDArray[np.float64]
 
@@ -31,21 +30,6 @@ class Likeness(NamedTuple):
     def above_chance(self) -> FloatArray:
         """The part of the way from chance to 1 that the likeness has come; negative below chance."""
         return (self.own - self.chance) / np.maximum(1.0 - self.chance, 1e-12)
-
-
-def courses(result: Result) -> FloatArray:
-    """The components as they appear in every row: c_k b_k over all times and columns, of length 1, (K J, R).
-
-    Examples
-    --------
-    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
-    ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7)
-    >>> courses(result).shape
-    (6, 1)
-    """
-    together = np.concatenate([c * pattern for c, pattern in zip(result.C, result.B)])
-    lengths = np.linalg.norm(together, axis=0)
-    return np.asarray(together / np.where(lengths > 0, lengths, 1.0))
 
 
 def aligned(found: FloatArray, model: FloatArray) -> FloatArray:

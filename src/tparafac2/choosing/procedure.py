@@ -16,8 +16,7 @@ from tparafac2.choosing.evidence import Evidence, Measured, agreement_of
 from tparafac2.choosing.halves import Split, split_likeness, usable_splits
 from tparafac2.choosing.hidden import hidden_errors
 from tparafac2.choosing.hiding import Hidden
-from tparafac2.choosing.likeness import Likeness, aligned, courses, cross_likeness, likeness
-from tparafac2.choosing.panels import above
+from tparafac2.choosing.likeness import Likeness, aligned, cross_likeness, likeness
 from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.rules import (
     AGREEMENT,
@@ -35,7 +34,8 @@ from tparafac2.choosing.workers import Workers
 from tparafac2.fitting import check_weights, count_jobs, read_groups, warn_if_unsound
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
-from tparafac2.result import Result, Trust
+from tparafac2.reasons import above
+from tparafac2.result import Result, Trust, courses
 from tparafac2.solver import compile_missing
 
 Done = TypeVar("Done")

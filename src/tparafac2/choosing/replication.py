@@ -1,6 +1,7 @@
 """What hidden entries and halves of the rows, the same for all, say of models that are compared."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from numpy.typing import NDArray
 from tparafac2.choosing.halves import Split, split_likeness, usable_splits
 from tparafac2.choosing.hidden import hidden_error
 from tparafac2.choosing.hiding import Hidden
-from tparafac2.choosing.likeness import Likeness, courses, likeness
+from tparafac2.choosing.likeness import Likeness, likeness
 from tparafac2.choosing.parts import Parts
-from tparafac2.choosing.rules import verdicts
+from tparafac2.choosing.rules import REPLICABLE, verdicts
 from tparafac2.choosing.search import beyond_halves
 from tparafac2.choosing.workers import Workers
 from tparafac2.errors import InvalidValue
 from tparafac2.models import Decomposition
+from tparafac2.result import Trust, courses
 
 _SPLITS = 5
 _SEED = 0  # the same for all who compare: tables of one data set can be set side by side
@@ -45,7 +47,7 @@ class Replication:
     >>> model = tp.CP(1, n_starts=2, random_state=0)
     >>> found = Replication([model], X).measure({"CP": model.fit(X)})
     >>> list(found["CP"])
-    ['hidden_error', 'replicability', 'chance', 'components_there', 'components_replicable']
+    ['notes', 'hidden_error', 'replicability', 'chance', 'components_there', 'components_replicable']
     """
 
     def __init__(self, models: Sequence[Decomposition], data: Any, **fit: Any) -> None:
@@ -68,6 +70,8 @@ class Replication:
         client: Any = None,
     ) -> dict[str, dict[str, Any]]:
         """Measure fitted models; after Ctrl-C those that were finished.
+
+        What halves of the rows say of each component is then with the model (`Result.trust`).
 
         Parameters
         ----------
@@ -95,13 +99,25 @@ class Replication:
             mine = slice(place * len(self.splits), (place + 1) * len(self.splits))
             own = [one for one in crossed[mine] if one is not None]
             if error is not None and len(own) == len(self.splits):
-                found[label] = {"hidden_error": error, **_columns(likeness(own))}
+                alike = likeness(own)
+                _note(models[label], alike)
+                found[label] = {
+                    "notes": len(models[label].notes_),
+                    "hidden_error": error,
+                    **_columns(alike),
+                }
         return found
 
 
 def _reading(model: Decomposition) -> tuple[str, bool, bool]:
     """How a model takes data in: precision, bridges between columns, what is done with missing entries."""
     return model.dtype, bool(model.bridge), model.missing != "em"
+
+
+def _note(model: Decomposition, found: Likeness) -> None:
+    """Keep with a model how far its components are replicable, as a choice does."""
+    told: dict[str, Any] = {"replicability": found.own, "chance": found.chance, "verdict": verdicts(found)}
+    model._take(replace(model.result_, trust=Trust(**told, threshold=REPLICABLE, n_splits=_SPLITS)))
 
 
 def _columns(found: Likeness) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _as_text(choice: Choice) -> str:
     """What was chosen, for people."""
     import pandas as pd
 
-    from tparafac2.choosing import rank_table
+    from tparafac2.reasons import rank_table
 
     ranks = rank_table(choice.record)
     compared = choice.compared[_COMPARED].rename(columns=lambda name: name.replace("_", " "))

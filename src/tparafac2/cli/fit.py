@@ -46,7 +46,8 @@ EXAMPLES = """Examples:
 
 What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2).
 With --rank and --smoothness nothing is chosen, which is many times faster.
-The folder has the page report.html, the model (model.nc), tables (CSV) and figures.
+The folder has the page report.html, the model (model.nc), tables (CSV) and figures. Up to 50 million entries
+of the data, the page shows some beside their fit: those that the model misses most.
 """
 _TOLD = ("data", "selection", "table", "preparation", "weights", "groups")
 # A plane is part of a fleet or not, and flies somewhere or not. As much as two cores do in half a minute.
@@ -111,6 +112,13 @@ class Request(Choosing):
         ),
     ] = None
     names: ComponentNames = None
+    without_data: Annotated[
+        bool,
+        typer.Option(
+            "--without-data",
+            help="Leave single entries of the data out of the page, which else shows them beside their fit.",
+        ),
+    ] = False
     overwrite: Overwrite = False
     figures: Annotated[
         str, typer.Option(metavar="KINDS", help="png, pdf, svg; several with commas; none.")
@@ -136,6 +144,7 @@ class Found(NamedTuple):
     model: Decomposition
     about: Mapping[str, Any]
     kept: Mapping[str, Decomposition] = {}
+    data: Any = None  # for the page
 
 
 @takes(Request)
@@ -162,7 +171,10 @@ def fit(request: Request) -> None:
             found = Found(choice.model, about, choice.models)
         if bands is not None:
             _add_bands(found.model, loaded, bands | {"client": client})
-    found = found._replace(model=told_of_rows(found.model, loaded).rename(names))
+    found = found._replace(
+        model=told_of_rows(found.model, loaded).rename(names),
+        data=None if request.without_data else loaded.prepared,
+    )
     deliver(found, out, figures, request)
 
 
@@ -258,7 +270,7 @@ def demo(request: DemoRequest) -> None:
     loaded = prepare(samples.planes(), Preparation(transform="sqrt"), source)
     model = choose(loaded.prepared, **_DEMO).model
     about = {"title": "Planes that left New York City, 2013", **loaded.about, "command": "tparafac2 demo"}
-    deliver(Found(model, about), request.out, ("png",), request)
+    deliver(Found(model, about, data=loaded.prepared), request.out, ("png",), request)
 
 
 def figure_kinds(asked: str) -> tuple[str, ...]:
@@ -281,11 +293,13 @@ def write(found: Found, out: Path, figures: Sequence[str], *, overwrite: bool) -
     """Write what was found; half a fit never takes the place of a whole one."""
     from tparafac2.choosing import was_interrupted
     from tparafac2.io import write_results
+    from tparafac2.report import is_affordable
 
     if was_interrupted(found.model) and out.exists() and any(out.iterdir()):
         raise KeyboardInterrupt(f"interrupted: nothing was written, and {str(out)!r} is as it was.")
     options: dict[str, Any] = {"about": found.about, "figures": figures, "models": found.kept}
-    return write_results(found.model, out, **options, overwrite=overwrite, words=FLAGS)
+    data = found.data if found.data is not None and is_affordable(found.data) else None
+    return write_results(found.model, out, **options, data=data, overwrite=overwrite, words=FLAGS)
 
 
 def finish(model: Decomposition, where: str) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tparafac2.cli.making import component_names, model_file, names, selection
-from tparafac2.cli.options import ComponentNames, Part, Saved, takes
+from tparafac2.cli.making import component_names, model_file, names, read_like, selection
+from tparafac2.cli.options import ComponentNames, Lines, Part, Saved, takes
 from tparafac2.cli.wording import FLAGS
+
+if TYPE_CHECKING:
+    from tparafac2.models import Decomposition
 
 INFO_EXAMPLES = """Examples:
   tparafac2 info gut/model.nc
@@ -52,13 +55,24 @@ REPORT_EXAMPLES = """Examples:
   tparafac2 report gut --overwrite --title "Gut bacteria of infants"
   tparafac2 report gut --out named.html --names "Milk,Solid food"
   tparafac2 report gut/model.nc --out gut.html --title "Gut bacteria of infants"
+  tparafac2 report words --data words.csv --values count --out words.html
+
+With --data, the data of the fit, the page shows single entries beside their fit, and where the model misses
+most. They are prepared as they were for the fit; give them as they are.
 """
 
 
 @dataclass(frozen=True)
-class ReportRequest(Saved):
+class ReportRequest(Lines, Saved):
     """What was asked for on the command line."""
 
+    file: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="The data of the fit, to be shown beside it."),
+    ] = None  # type: ignore[assignment]
+    drop_unknown: Annotated[
+        bool, typer.Option("--drop-unknown", help="Leave out columns of FILE that the model does not know.")
+    ] = False
     out: Annotated[
         Path | None,
         typer.Option(
@@ -75,6 +89,7 @@ class ReportRequest(Saved):
 @takes(ReportRequest)
 def report(request: ReportRequest) -> None:
     """Write the page of a saved model: one file that opens anywhere, offline."""
+    from tparafac2.io.endings import require_file
     from tparafac2.models import load
     from tparafac2.report import write_page
 
@@ -83,12 +98,25 @@ def report(request: ReportRequest) -> None:
     page = request.out or (folder / "report.html" if folder else model.with_suffix(".html"))
     if page.exists() and not request.overwrite:
         raise FileExistsError(f"{str(page)!r} exists: choose another name, or replace it with --overwrite.")
+    selection(request)
+    if request.file is not None:
+        require_file(request.file)
     fitted = load(model)
+    data = None if request.file is None else _data(fitted, request)
     if request.names is not None:
         fitted = fitted.rename(component_names(request.names))
     about = _noted(folder) if folder else {}
     title = about.pop("title", None)
-    typer.echo(str(write_page(fitted, page, title=request.title or title, about=about, words=FLAGS)))
+    options: dict[str, Any] = {"title": request.title or title, "about": about, "words": FLAGS}
+    typer.echo(str(write_page(fitted, page, **options, data=data)))
+
+
+def _data(model: Decomposition, request: ReportRequest) -> Any:
+    """The data of the fit, as it had them; others are refused."""
+    from tparafac2.newdata import data_of_fit
+
+    data = read_like(model, request, silently=False)
+    return data_of_fit(model.result_, data, drop_unknown=request.drop_unknown)
 
 
 def _noted(folder: Path) -> dict[str, Any]:

@@ -38,6 +38,7 @@ def write_results(
     about: Mapping[str, Any] | None = None,
     figures: str | Sequence[str] = ("png",),
     models: Mapping[str, Decomposition] | None = None,
+    data: Any = None,
     overwrite: bool = False,
     words: Words = PYTHON,
 ) -> Path:
@@ -62,6 +63,8 @@ def write_results(
     figures : "png", "pdf", "svg", or a sequence of them
     models : mapping of label to model, optional
         Others to keep beside it, in ``models``: those of a choice, for example.
+    data : optional
+        The data of the fit, for the page: see `tparafac2.report.write_page`.
     overwrite : bool
         Replace an existing folder, if it holds nothing but what this function wrote.
     words : Words
@@ -84,6 +87,7 @@ def write_results(
     ['log.json', 'model.nc', 'report.html']
     """
     from tparafac2.models import Decomposition
+    from tparafac2.report import write_page
 
     if not isinstance(model, Decomposition):
         raise TypeError(f"model must be a fitted model, such as TParafac2; got {type(model).__name__}.")
@@ -91,27 +95,29 @@ def write_results(
     require_figure_kinds(kinds)
     _ = model.result_  # or it says that it is not fitted
     with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
-        _write(model, unfinished, dict(about or {}), kinds, words)
+        _write_tables(model, unfinished)
+        if kinds:
+            _draw(model, unfinished / "figures", kinds)
+        told = {name: fact for name, fact in (about or {}).items() if name != "title"}
+        page: dict[str, Any] = {"title": (about or {}).get("title"), "about": told, "words": words}
+        write_page(model, unfinished / "report.html", **page, data=data)
+        _write_log(unfinished, about or {}, _done(model, words))
         _save_all(models or {}, unfinished / MODELS)
     return Path(folder)
 
 
-def _write(
-    model: Decomposition, folder: Path, facts: dict[str, Any], kinds: Sequence[str], words: Words
-) -> None:
-    from tparafac2.report import write_page
-
+def _write_tables(model: Decomposition, folder: Path) -> None:
     model.save(folder / "model.nc")
     for name, table in tidy_tables(model).items():
         write_csv(table, folder / f"{name}.csv")
-    if kinds:
-        _draw(model, folder / "figures", kinds)
     if (found := _associations(model.result_)) is not None:
         write_csv(found, folder / "associations.csv")
-    told = {name: fact for name, fact in facts.items() if name != "title"}
-    write_page(model, folder / "report.html", title=facts.get("title"), about=told, words=words)
+
+
+def _done(model: Decomposition, words: Words) -> dict[str, Any]:
+    """What came out, for the log."""
     result = model.result_
-    done = {
+    return {
         "model": repr(model),
         "random_state": model.random_state,
         "status": result.status,
@@ -121,7 +127,6 @@ def _write(
         "notes": list(notes(result.findings, words)),
         "findings": [finding.as_dict() for finding in result.findings],
     }
-    _write_log(folder, facts, done)
 
 
 def _associations(result: Result) -> pd.DataFrame | None:
@@ -177,7 +182,7 @@ def write_comparison(
     overwrite: bool = False,
     words: Words = PYTHON,
 ) -> Path:
-    """Keep compared models: a folder with their table, and a file of each for `load`.
+    """Keep compared models: a folder with their table, their page, and a file of each for `load`.
 
     It appears at one stroke, complete or not at all.
 
@@ -188,10 +193,10 @@ def write_comparison(
     table : DataFrame
         What it gave back; models without a line are not kept.
     folder : path
-        ``comparison.csv``, the table with a further column `file`; the models that it names; and
-        ``log.json`` with what was done.
+        ``comparison.csv``, the table with a further column `file`; the models that it names; the page
+        ``report.html``, see `tparafac2.report.write_comparison`; and ``log.json`` with what was done.
     about : mapping, optional
-        Facts for the log: where the data came from, the command.
+        Facts for page and log: where the data came from, the command.
     overwrite : bool
         Replace an existing folder, if it holds nothing but what this package wrote.
     words : Words
@@ -212,8 +217,10 @@ def write_comparison(
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_comparison(models, table, Path(place) / "ranks")
     ...     sorted(path.name for path in folder.iterdir())
-    ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json']
+    ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json', 'report.html']
     """
+    from tparafac2.report import write_comparison as write_page
+
     labels = table["model"].to_list() if len(table.columns) else []
     files = [_file_name(place, label) for place, label in enumerate(labels, start=1)]
     kept = {
@@ -224,6 +231,10 @@ def write_comparison(
         for label, file in zip(labels, files):
             models[label].save(unfinished / file)
         write_csv(table.assign(file=files), unfinished / COMPARISON)
+        facts = dict(about or {})
+        page: dict[str, Any] = {"title": facts.pop("title", None), "about": facts, "words": words}
+        if labels:
+            write_page(models, unfinished / "report.html", table=table, **page)
         _write_log(unfinished, about or {}, {"models": kept})
     return Path(folder)
 

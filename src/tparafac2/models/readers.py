@@ -1,4 +1,4 @@
-"""What a fitted model tells its readers: what sets components apart, what they are called, what rows are."""
+"""What a fitted model tells its readers: what sets components apart, what they are called, and the page."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -8,9 +8,11 @@ from tparafac2.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tparafac2.report import PageView
+
 
 class ForReaders:
-    """Components in words, and their names: a thin front on the room `result`."""
+    """Components in words, their names, and the page: a thin front on the rooms `result` and `report`."""
 
     result_: Result
 
@@ -32,6 +34,33 @@ class ForReaders:
     def describe(self) -> str:
         """Tell of each component what it is, what it was and became, when it was strong, and how sure."""
         return self.result_.describe()
+
+    def explore(self, *, title: str | None = None, height: int = 800, data: Any = None) -> "PageView":
+        """Show the page of the fit inside a notebook, without a file and without a server.
+
+        Parameters
+        ----------
+        title : str, optional
+        height : int
+            Of the frame, in pixels; at least 200.
+        data : optional
+            The data of the fit, to be shown beside it; see `tparafac2.report.write_page`.
+
+        Returns
+        -------
+        PageView
+            A notebook shows it where it is the last value of a cell.
+
+        Examples
+        --------
+        >>> import tparafac2 as tp
+        >>> X = tp.synthetic.easy(seed=0, n_times=5, n_rows=12, n_columns=18).X
+        >>> tp.CP(rank=2, n_starts=2, random_state=0).fit(X).explore(title="Mine", data=X)
+        PageView(height=800)
+        """
+        from tparafac2.report import explore
+
+        return explore(self, title=title, height=height, data=data)
 
     def rename(self, names: Mapping[int, str | None] | Sequence[str | None] | None) -> Self:
         """The same fitted model with names of its components, which all that is shown of it then has.

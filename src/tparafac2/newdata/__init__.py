@@ -4,5 +4,6 @@ from tparafac2.newdata.appending import append
 from tparafac2.newdata.completing import Completion
 from tparafac2.newdata.forecasting import Asked, Band, Forecast, forecast
 from tparafac2.newdata.refitting import fitted_scale, prepare_all, warm_start
+from tparafac2.newdata.residuals import data_of_fit
 
 __all__ = ["Completion", "Forecast"]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import FloatArray, label_text, listed, padded, shown
 from tparafac2.errors import InvalidValue
+from tparafac2.large import Stored
 from tparafac2.newdata.matching import as_data
 from tparafac2.newdata.moments import moments_of
 from tparafac2.newdata.seeing import Sight, see
@@ -49,10 +50,8 @@ def measured_noise(result: Result, X: Any, dims: Mapping[str, Hashable] | None) 
     """What the loadings see of the data of a fit, in the order of time, and the noise of rows and columns."""
     found, stack = _data_of(result, X, dims)
     order = list(result.clock.order)
-    B = np.asarray(padded(result.B, fill=0.0))[order]
-    fitted = np.einsum("ir,kr,kjr->kij", result.A, result.C[order], B, optimize=True)
+    squares = _squares(result, stack)[order]
     stack = stack[order]
-    squares = np.square(stack - fitted)
     _require_fitted(result, stack, squares)
     seen = ~np.isnan(squares)
     whole = float(np.nanmean(squares)) or 1e-300
@@ -63,9 +62,52 @@ def measured_noise(result: Result, X: Any, dims: Mapping[str, Hashable] | None) 
     return sight, Noise(np.asarray(rows), np.asarray(columns) / whole)
 
 
-def _data_of(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> tuple[Matched, FloatArray]:
+def data_of_fit(
+    result: Result, X: Any, dims: Mapping[str, Hashable] | None = None, *, drop_unknown: bool = False
+) -> FloatArray:
+    """Give the data of a fit as it had them, (K, I, J): in its order, prepared, NaN where missing.
+
+    Rows, columns and times are matched by their labels.
+
+    Parameters
+    ----------
+    result : Result
+    X, dims
+        As in `fit`, prepared or as they were before.
+    drop_unknown : bool
+        Leave out columns that the model does not have, instead of refusing them.
+
+    Raises
+    ------
+    ValueError
+        If they are not what was fitted: the model explains more or less of them.
+
+    Examples
+    --------
+    >>> import tparafac2 as tp
+    >>> X = np.random.default_rng(0).random((4, 6, 5))
+    >>> data_of_fit(tp.CP(1, n_starts=1, random_state=0).fit(X).result_, X).shape
+    (4, 6, 5)
+    """
+    _, stack = _data_of(result, X, dims, drop_unknown=drop_unknown)
+    _require_fitted(result, stack, _squares(result, stack))
+    return stack
+
+
+def _squares(result: Result, stack: FloatArray) -> FloatArray:
+    """What the model leaves of each entry, squared."""
+    B = np.asarray(padded(result.B, fill=0.0))
+    fitted: FloatArray = np.einsum("ir,kr,kjr->kij", result.A, result.C, B, optimize=True)
+    return np.square(stack - fitted)
+
+
+def _data_of(
+    result: Result, X: Any, dims: Mapping[str, Hashable] | None, *, drop_unknown: bool = False
+) -> tuple[Matched, FloatArray]:
     """The data of the fit, in the order of its times and prepared as they were then."""
     X, prepared = as_data(result, X)
+    if isinstance(X, Stored):
+        raise InvalidValue(Argument("X"), " is read in blocks of rows, and is needed in memory here.")
     given = read_slices(X, dims, result.labels.names)
     K = len(result.C)
     if len(given.pieces) != K:
@@ -77,10 +119,12 @@ def _data_of(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> tup
     pieces = [given.pieces[place] for place in _places(result, given.times)]
     pieces = [piece._replace(observed=None) for piece in pieces[:fitted]] + pieces[fitted:]
     found = match(pieces, result, may_enter=True, sparse=False)
-    if found.n_new and found.columns is not None:
+    if found.n_new and found.columns is not None and not drop_unknown:
         strange = listed(map(shown, found.columns[-found.n_new :]), _SHOWN)
-        raise InvalidValue(f"{_OTHER}: it has columns that the model does not have ({strange}).")
-    stack: FloatArray = np.asarray(found.stack)
+        raise InvalidValue(
+            f"{_OTHER}: it has columns that the model does not have ({strange}): leave these out."
+        )
+    stack: FloatArray = np.asarray(found.stack)[:, :, : result.shape[2]]
     if result.coverage is not None:  # a column that has entered since may have values that no fit saw
         stack = np.where((result.coverage == 0)[:, None, :], np.nan, stack)
     record = None if prepared else result.preparation

@@ -11,12 +11,11 @@ from tparafac2.plots.figures import figure_for_the_user
 from tparafac2.plots.style import PAGE_WIDTH, letters_that_fit, open_frame, print_style, say, shade
 from tparafac2.plots.subject import as_result
 from tparafac2.plots.words import literal
+from tparafac2.reasons import ComponentPoint, ModelPoint, Panels, RankPoint, Setting, panels, sentences
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from tparafac2.choosing import ComponentPoint, ModelPoint, Panels, RankPoint, Setting
 
 _HEIGHT = 6.0
 _HEAD, _BAR = 1.8, 0.42  # of bars: what is around them, and each of them
@@ -64,9 +63,7 @@ def choice(model: object) -> Figure:
     >>> len(tp.plots.choice(found).axes)
     3
     """
-    from tparafac2.choosing import Choice, panels, sentences  # which loads the solver
-
-    record = as_result(model.model if isinstance(model, Choice) else model).choice
+    record = as_result(model).choice
     if record is None:
         raise ValueError(
             "this model's settings were given, not chosen: there is nothing to draw of why. Use choose(X)."

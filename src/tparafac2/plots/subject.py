@@ -41,10 +41,10 @@ class Course(NamedTuple):
 
 
 def as_result(model: object) -> Result:
-    """Give the result of a fitted model, or the result itself."""
+    """Give the result of a fitted model or of a choice, or the result itself."""
     if isinstance(model, Result):
         return model
-    if callable(getattr(model, "fit", None)):
+    if callable(getattr(model, "fit", None)) or hasattr(type(model), "result_"):
         found: Any = model.result_  # type: ignore[attr-defined]  # or it says itself that it is not fitted
         if isinstance(found, Result):
             return found

@@ -6,7 +6,6 @@ const LINEAR_PART = 0.6;  // of an excess up to the band, in units of a power of
 const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`.replace("-", "\u2212");
 const signed = (share) => (share > 0 ? "+" : "") + percent(share);
 const rigid = (one) => (one.rigidity === null ? "hard" : `rigidity ${one.rigidity}`);
-const digits = (content) => ({ kind: "number", content });
 const likeness = (value) => (value === null ? "" : value.toFixed(2));
 
 // Linear up to the band, where settings are as good, and logarithmic beyond.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tparafac2.choosing import panels, rank_table, sentences
+from tparafac2.reasons import panels, rank_table, sentences
 from tparafac2.words import PYTHON, Words
 
 _HIDDEN = {"fibres": "fibres (all columns of a row at a time)"}

@@ -34,6 +34,11 @@ function refill(box, ...children) {
   if (held >= 0 && buttons.length) buttons[Math.min(held, buttons.length - 1)].focus({ preventScroll: true });
 }
 
+// The cell of a table with a number in it.
+function digits(content) {
+  return { content, kind: "number" };
+}
+
 function fillTable(table, head, lines) {
   const cell = (tag, one) => make(tag, { class: one.kind || null }, one.content ?? one);
   const cells = (tag, line) => line.map((one) => cell(tag, one));

@@ -7,12 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tparafac2.large import Stored
 from tparafac2.plots.slice_residuals import data_slices
 from tparafac2.preparing import Prepared
 from tparafac2.result import Result
 
 MOST_ENTRIES = 1_000_000
 """Beyond these the page has the data of the rows and columns with the largest residuals only."""
+
+MOST_READ = 50_000_000
+"""So many entries are compared with the fit in half a second: more are not, unless somebody asks for it."""
 
 _MOST_MISSES = 10
 
@@ -34,6 +38,18 @@ class Entries(NamedTuple):
     columns: NDArray[np.intp]
     courses: NDArray[np.float64]
     misses: list[tuple[int, int, float]]
+
+
+def is_affordable(data: Any) -> bool:
+    """Whether data of a fit are in memory, and few enough to be shown beside it without being asked for.
+
+    Examples
+    --------
+    >>> is_affordable(np.zeros((20, 100, 50)))
+    True
+    """
+    data = data.data if isinstance(data, Prepared) else data
+    return not isinstance(data, Stored) and bool(np.prod(data.shape, dtype=np.float64) <= MOST_READ)
 
 
 def entries_of(result: Result, X: Any, order: NDArray[np.intp]) -> Entries:

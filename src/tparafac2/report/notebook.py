@@ -7,10 +7,8 @@ from html import escape
 from typing import Any
 
 from tparafac2.errors import InvalidValue
-from tparafac2.models import Decomposition
 from tparafac2.plots.subject import as_result
 from tparafac2.report.page import page_text
-from tparafac2.result import Result
 from tparafac2.words import Argument
 
 _LOWEST = 200
@@ -45,9 +43,7 @@ class PageView:
         )
 
 
-def explore(
-    fitted: Decomposition | Result, *, title: str | None = None, height: int = 800, data: Any = None
-) -> PageView:
+def explore(fitted: object, *, title: str | None = None, height: int = 800, data: Any = None) -> PageView:
     """Show the page of a fit inside a notebook, without a file and without a server.
 
     Parameters
@@ -78,10 +74,20 @@ def explore(
     >>> explore(tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X))
     PageView(height=800)
     """
+    require_height(height)
+    return PageView(page_text(as_result(fitted), title, data=data), height)
+
+
+def require_height(height: object) -> None:
+    """Refuse what is not the height of a frame.
+
+    Examples
+    --------
+    >>> require_height(300)
+    """
     if isinstance(height, bool) or not isinstance(height, int) or height < _LOWEST:
         raise InvalidValue(
             Argument("height"),
             f" must be a whole number of pixels, at least {_LOWEST}; got {height!r}.",
             received=height,
         )
-    return PageView(page_text(as_result(fitted), title, data=data), height)

@@ -1,21 +1,15 @@
-"""The page: template, style, scripts and numbers put together into one file."""
+"""The page of a fit."""
 
 from __future__ import annotations
 
 import os
-import re
-from base64 import b64encode
 from collections.abc import Mapping
-from hashlib import sha256
-from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tparafac2.files import written_whole
-from tparafac2.models import MODELS, Decomposition
 from tparafac2.plots.subject import as_result
-from tparafac2.report.payload import as_script_text, payload
+from tparafac2.report.assembly import Kit, assembled, checked_target, write_text
+from tparafac2.report.payload import payload
 from tparafac2.result import Result
 from tparafac2.words import PYTHON, Words
 
@@ -38,12 +32,12 @@ _SCRIPTS = (
     "choice.js",
     "page.js",
 )
-_ENDINGS = (".html", ".htm")
+_KIT = Kit("page.html", ("page.css",), _SCRIPTS)
 _TITLE = "Patterns that change in time"
 
 
 def write_page(
-    fitted: Decomposition | Result,
+    fitted: object,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -94,10 +88,8 @@ def write_page(
     ('report.html', True)
     """
     result = as_result(fitted)
-    target = _checked_target(path)
-    text = page_text(result, title, about, words, data)
-    with written_whole(target) as unfinished:
-        unfinished.write_bytes(text.encode("ascii"))
+    target = checked_target(path)
+    write_text(target, page_text(result, title, about, words, data))
     return target
 
 
@@ -112,53 +104,15 @@ def page_text(
     facts = {"fitted with": _call_text(result), **(about or {})}
     shown_title = _TITLE if title is None else str(title)
     content = payload(result, title=shown_title, about=facts, words=words, data=data)
-    return _page(shown_title, as_script_text(content))
-
-
-def _checked_target(path: str | os.PathLike[str]) -> Path:
-    target = Path(path)
-    if target.suffix.lower() not in _ENDINGS:
-        raise ValueError(f"the page is written to a file ending in .html; got {str(target)!r}.")
-    if not target.parent.is_dir():
-        raise ValueError(
-            f"there is no folder {str(target.parent)!r} to write {target.name!r} in: make it first."
-        )
-    if target.is_dir():
-        raise ValueError(f"{str(target)!r} is a folder: give the path of a file.")
-    return target
+    return assembled(_KIT, shown_title, content)
 
 
 def _call_text(result: Result) -> str:
-    """The model as its user wrote it: with the parameters that are not the usual ones."""
-    kind = MODELS.get(result.model)
-    if kind is None:
-        return result.model
-    known = kind._parameter_names()
-    given = {name: value for name, value in result.parameters.items() if name in known}
-    return repr(kind(**given)) if "rank" in given else result.model
-
-
-def _page(title: str, data: str) -> str:
-    style = _template("page.css")
-    script = "\n".join(_template(name) for name in _SCRIPTS)
-    # Only this very style and script may run or load: whatever else got in would be dead.
-    policy = (
-        f"default-src 'none'; style-src {_fingerprint(style)}; script-src {_fingerprint(script)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    parts = {"POLICY": policy, "TITLE": _in_ascii(title), "STYLE": style, "SCRIPT": script, "DATA": data}
-    # In one pass: what is put in is not looked at again.
-    return re.sub(r"\{\{([A-Z]+)\}\}", lambda place: parts[place[1]], _template("page.html"))
-
-
-def _template(name: str) -> str:
-    return files("tparafac2.report").joinpath(name).read_text(encoding="ascii")
-
-
-def _fingerprint(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode('ascii')).digest()).decode('ascii')}'"
-
-
-def _in_ascii(text: str) -> str:
-    # Also half of a surrogate pair, which no encoding has, must not stop the page.
-    return escape(text).encode("ascii", "xmlcharrefreplace").decode("ascii")
+    """The call of the fit with all that was set in it, the usual as well: versions may differ in that."""
+    nothing = (type(None), tuple)
+    given = [
+        f"{name}={one!r:.60}"
+        for name, one in result.parameters.items()
+        if not (isinstance(one, nothing) and not one)
+    ]
+    return f"{result.model}({', '.join(given)})" if given else result.model

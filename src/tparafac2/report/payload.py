@@ -80,7 +80,7 @@ def payload(
         "title": title,
         "subtitle": f"{result.model}: {size_text(result)}",
         "facts": [fact._asdict() for fact in account(result, words)],
-        "about": [[str(name), _plain_text(value)] for name, value in about.items()],
+        "about": as_texts(about),
         "components": _components(result),
         "names": dict(result.labels.names),
         "times": {"labels": view.times, "moments": view.moments.tolist(), "period": result.period},
@@ -315,6 +315,17 @@ def _cell(value: Any, style: str) -> str:
     return format(int(value) if style == "d" else float(value), style)
 
 
+def as_texts(about: Mapping[str, Any]) -> list[list[str]]:
+    """Facts by name as pairs of texts.
+
+    Examples
+    --------
+    >>> as_texts({"ranks": [2, 3]})
+    [['ranks', '2, 3']]
+    """
+    return [[str(name), _plain_text(value)] for name, value in about.items()]
+
+
 def _plain_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{name}: {_plain_text(one)}" for name, one in value.items())
@@ -328,6 +339,18 @@ def _values(attribute: NDArray[Any]) -> list[Any]:
     if attribute.dtype.kind == "f":
         return _numbers(attribute)
     return [None if one is None else label_text(one, LONGEST_LABEL) for one in attribute]
+
+
+def finite(value: Any) -> Any:
+    """A value as JSON knows it: seven digits of a number, which is null where it is not finite.
+
+    Examples
+    --------
+    >>> finite(float("nan")), finite(np.float64(0.123456789)), finite("text")
+    (None, 0.1234568, 'text')
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    return _number(value) if isinstance(value, float) else value
 
 
 def _number(value: float) -> float | None:

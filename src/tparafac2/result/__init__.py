@@ -6,6 +6,7 @@ from tparafac2.result.files import CONTENT, load_result
 from tparafac2.result.findings import ALIKE, SAME_OBJECTIVE, count_same_objective, faults, static, vanished
 from tparafac2.result.intervals import UNSTABLE, Band, Intervals
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
+from tparafac2.result.kinship import Kinship, Link, courses, kinship
 from tparafac2.result.moments import Timeline, moment_text, read_moments, slice_at, timeline
 from tparafac2.result.naming import called, heading, place_of, read_names
 from tparafac2.result.observation import Clock, strengths, weak

@@ -5,7 +5,7 @@ import math
 import pytest
 from chosen import a_choice, interrupted
 
-from tparafac2.choosing import panels
+from tparafac2.reasons import panels
 
 
 def test_settings_are_those_of_the_chosen_rank_and_bounds_and_the_hard_ones_come_first():

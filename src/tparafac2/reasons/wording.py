@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import Any, NamedTuple
 
-from tparafac2.choosing.panels import above
+from tparafac2.reasons.points import above
 from tparafac2.words import PYTHON, Words
 
 _CONTRADICTS = 5.0  # z from which data are said to contradict the constraint

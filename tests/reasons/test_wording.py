@@ -3,8 +3,7 @@
 import pytest
 from chosen import a_choice, interrupted, spread_out
 
-from tparafac2.choosing import rank_table
-from tparafac2.choosing.wording import sentences, to_html
+from tparafac2.reasons import rank_table, sentences, to_html
 
 
 def test_every_rank_has_a_line_with_all_that_is_known():
