@@ -116,5 +116,5 @@ function offerLines(id, name, chart) {
 function toneOf(box, one) {
   const sought = colour(draw("g", {}), one.slot).style.getPropertyValue("--series");
   const groups = [...box.querySelectorAll("g")].filter((node) => node.style.getPropertyValue("--series") === sought);
-  return groups.map((node) => node.querySelector(".line, .line-dot")).find(Boolean);
+  return groups.map((node) => node.querySelector(".line, .line-dot, .layer")).find(Boolean);
 }
