@@ -2,6 +2,7 @@
 
 const LEFT = 52, RIGHT = 16, TOP = 10, BOTTOM = 26;
 const LETTER = 6.9;  // width of a letter of the axes, about
+const BOLD = 7.4;    // and of one in bold
 const LINE = 14;     // height of a label at the end of a line
 const ROOMY = 520;   // from this width on there is room for labels at the ends of lines
 const LONG_GAP = 1.5;  // of the usual gap between times
@@ -128,8 +129,17 @@ class LineChart {
   }
 
   roomForNames() {
-    const names = this.spec.series.map((one) => cut(one.name || "", 18).length);
-    return this.width >= ROOMY ? Math.max(0, ...names) * LETTER : 0;
+    const names = this.named().map((one) => cut(one.name, 18).length);
+    return this.width >= ROOMY ? Math.max(0, ...names) * BOLD : 0;
+  }
+
+  // Those that have a name at their end, and at which height.
+  named() {
+    return this.spec.series.filter((one) => one.name);
+  }
+
+  heightAt(one, k) {
+    return one.values[k];
   }
 
   // Longer gaps between times are shaded; where time goes round, a line begins every round.
@@ -154,12 +164,12 @@ class LineChart {
 
   // Names at the ends of lines, moved apart where they would overlap.
   ends() {
-    const { series, xs } = this.spec;
+    const { xs } = this.spec;
     const group = draw("g", { class: "ends" });
     if (!this.roomForNames()) return group;
     const last = (one) => one.values.findLastIndex((value) => this.drawable(value));
-    const placed = series.filter((one) => one.name && last(one) >= 0)
-      .map((one) => ({ one, k: last(one), y: this.y(one.values[last(one)]) })).sort((a, b) => a.y - b.y);
+    const placed = this.named().filter((one) => last(one) >= 0)
+      .map((one) => ({ one, y: this.y(this.heightAt(one, last(one))) })).sort((a, b) => a.y - b.y);
     placed.forEach((label, n) => { label.y = Math.max(label.y, n ? placed[n - 1].y + LINE : TOP); });
     let { floor } = this;
     for (const label of placed.reverse()) {

@@ -167,11 +167,11 @@ class Groups {
 
   showHint(name) {
     const { fit, part, component } = this.explorer;
-    const whole = `what the model makes of ${name} in a group's ${fit.page.names.rows}, on average`;
+    const whole = `what the model makes of ${name}, on average over the rows of a group`;
     write("group-hint", [
       part === "own" ? `The part that ${fit.called(component)} has in ${whole}: mean loading times strength times weight.`
         : `All components together: ${whole}, in the units that were fitted.`,
-      `Shaded: ${ERRORS} standard errors of that mean, by how much the ${fit.page.names.rows} of a group differ; `
+      `Shaded: ${ERRORS} standard errors of that mean, by how much the rows of a group differ; `
         + "how sure the fit is, is not in it.",
       this.of.some((slot) => slot < 0) ? `Without those of no group${this.names.length === COLOURS ? " or of a smaller one" : ""}.` : "",
     ].join(" "));

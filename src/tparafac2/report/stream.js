@@ -1,14 +1,28 @@
 // What a component is made of over time: its distinctive columns, one upon the other.
 
-const LAYERS = 7;
+const LAYERS = 6;
 const SAMPLED = 24;      // times at which it is looked for them
 const LABEL_ROOM = 15;   // height that a label needs inside its layer
 
 // A chart of layers: what is positive is piled up from zero, what is negative hangs down from it.
 class StreamChart extends LineChart {
+  // Names that have no room inside their layers go to the ends, which takes room from all.
   setScales() {
     this.layers = this.piled();
+    this.outside = [];
     super.setScales();
+    this.outside = this.spec.series.filter((one, n) => this.placeInside(one, n) === null);
+    if (this.outside.length) super.setScales();
+  }
+
+  named() {
+    return this.outside;
+  }
+
+  heightAt(one, k) {
+    const { above, below } = this.layers[this.spec.series.indexOf(one)];
+    const [from, to] = one.values[k] < 0 ? below[k] : above[k];
+    return (from + to) / 2;
   }
 
   piled() {
@@ -25,11 +39,6 @@ class StreamChart extends LineChart {
     }));
   }
 
-  // Names are inside.
-  roomForNames() {
-    return 0;
-  }
-
   valueRange() {
     const ends = (side) => this.layers.flatMap((layer) => layer[side].map((one) => one[1]));
     const low = Math.min(0, ...ends("below")), high = Math.max(0, ...ends("above"));
@@ -38,8 +47,9 @@ class StreamChart extends LineChart {
 
   body() {
     const { series } = this.spec;
-    const texts = series.map((one, n) => this.label(one, n)).filter(Boolean);
-    return [...series.map((one, n) => this.layer(one, n)), ...texts];
+    const inside = series.map((one, n) => [one, this.placeInside(one, n)]).filter(([one, place]) => place && !this.outside.includes(one));
+    const texts = inside.map(([one, place]) => draw("text", { ...place, "text-anchor": "middle", class: "inside" }, cut(one.name, 22)));
+    return [...series.map((one, n) => this.layer(one, n)), ...texts, this.ends()];
   }
 
   layer(one, n) {
@@ -66,11 +76,10 @@ class StreamChart extends LineChart {
   }
 
   // A name goes where its layer is highest, if it has room there.
-  label(one, n) {
+  placeInside(one, n) {
     const { xs } = this.spec;
-    const text = cut(one.name, 22);
-    const half = (text.length * LETTER) / 2 + 3;
-    let best = { room: LABEL_ROOM };
+    const half = (cut(one.name, 22).length * LETTER) / 2 + 3;
+    let most = LABEL_ROOM, best = null;
     for (let at = 0; at < xs.length; at++) {
       const middle = this.x(xs[at]);
       if (middle - half < LEFT || middle + half > this.width - this.right) continue;
@@ -80,16 +89,33 @@ class StreamChart extends LineChart {
         const ends = around.map((k) => this.layers[n][side][k].map((value) => this.y(value)));
         const top = Math.max(...ends.map((pair) => Math.min(...pair)));
         const room = Math.min(...ends.map((pair) => Math.max(...pair))) - top;
-        if (room > best.room) best = { room, x: middle, y: top + room / 2 + 4 };
+        if (room > most) [most, best] = [room, { x: middle, y: top + room / 2 + 4 }];
       }
     }
-    return best.x === undefined ? null : draw("text", { x: best.x, y: best.y, "text-anchor": "middle", class: "inside" }, text);
+    return best;
   }
 
   // Layers have no height of their own to put a dot at.
   dotsAt() {
     return [];
   }
+}
+
+// A few columns that stand for the most telling ones of all times: one after the other, that which adds most to
+// how well each time is told by its best.
+function coveringAll(telling, J, most) {
+  const best = telling.map(() => 0);
+  const chosen = [];
+  const all = (j) => telling.reduce((sum, sizes) => sum + sizes[j], 0);
+  const gain = (j) => telling.reduce((sum, sizes, n) => sum + Math.max(0, sizes[j] - best[n]), 0) + 1e-3 * all(j);
+  while (chosen.length < most) {
+    const gains = Float64Array.from({ length: J }, (_, j) => (chosen.includes(j) ? 0 : gain(j)));
+    const [next] = largestOf(gains);
+    if (next === undefined) break;
+    chosen.push(next);
+    telling.forEach((sizes, n) => { best[n] = Math.max(best[n], sizes[next]); });
+  }
+  return chosen;
 }
 
 class Stream {
@@ -102,26 +128,28 @@ class Stream {
     offerLines("stream", "stream", this.chart);
   }
 
-  // The columns that set the component apart most, added up over time, those of early times first; and which
-  // share of its squared weights they have, at least and at most.
+  // The columns that are drawn, those of early times first, and which shares of its squared weights they have.
   made() {
     const { fit, component: r } = this.explorer;
     if (this.known.has(r)) return this.known.get(r);
     const ks = everySoMany(fit.K, SAMPLED).filter((k) => fit.known(r, k));
-    const sums = new Float64Array(fit.J), all = ks.map(() => 0);
-    for (let j = 0; j < fit.J; j++) {
-      ks.forEach((k, n) => {
-        if (fit.seen(j, k)) sums[j] += fit.apart(r, j, k);
-        all[n] += fit.weight(r, j, k) ** 2 || 0;
-      });
-    }
-    const columns = largestOf(sums).slice(0, LAYERS);
-    const own = (k) => columns.reduce((sum, j) => sum + (fit.weight(r, j, k) ** 2 || 0), 0);
-    const shares = ks.map((k, n) => own(k) / (all[n] || 1));
+    const telling = ks.map((k) => this.tellingAt(k));
+    const columns = coveringAll(telling, fit.J, LAYERS);
+    const square = (j, k) => fit.weight(r, j, k) ** 2 || 0;
+    const whole = (k) => fit.page.columns.labels.reduce((sum, _, j) => sum + square(j, k), 0);
+    const shares = ks.map((k) => columns.reduce((sum, j) => sum + square(j, k), 0) / (whole(k) || 1));
     const middle = new Map(columns.map((j) => [j, this.middleOf(j)]));
     columns.sort((a, b) => middle.get(a) - middle.get(b));
     this.known.set(r, { columns, shares });
     return this.known.get(r);
+  }
+
+  // How far each column sets the component apart at a time, by the most telling one.
+  tellingAt(k) {
+    const { fit, component } = this.explorer;
+    const sizes = Float64Array.from({ length: fit.J }, (_, j) => (fit.seen(j, k) && fit.apart(component, j, k)) || 0);
+    const most = sizes.reduce((a, b) => Math.max(a, b), 0);
+    return most > 0 ? sizes.map((size) => size / most) : sizes;
   }
 
   // When a column was there: the mean of the times, by its weight.
@@ -136,7 +164,7 @@ class Stream {
   slots(columns) {
     const taken = new Set(this.explorer.slots.values());
     const free = Array.from({ length: COLOURS }, (_, slot) => slot).filter((slot) => !taken.has(slot));
-    return columns.map((j) => this.explorer.slots.get(j) ?? free.shift() ?? "bar");
+    return columns.map((j, n) => this.explorer.slots.get(j) ?? free.shift() ?? (n % 2 ? "bar" : "line"));
   }
 
   show() {
@@ -161,9 +189,9 @@ class Stream {
     const percent = (share) => Math.round(100 * share);
     const [least, most] = [Math.min(...shares), Math.max(...shares)].map(percent);
     write("stream-hint", [
-      `The ${what} of the ${columns.length} ${fit.page.names.columns} that ${fit.R > 1 ? "set it apart" : "weigh"} most over all times, one upon the other`
+      `${columns.length} of ${fit.page.columns.of}: those that together tell ${fit.R > 1 ? "best, time by time, what sets it apart" : "most, time by time"}; their ${what} one upon the other`
         + `${below ? "; negative ones hang below zero" : ""}.`,
-      shares.length ? `They have ${least === most ? most : `${least} to ${most}`} % of its squared weights; the rest is not drawn.` : "",
+      shares.length ? `Together ${least === most ? most : `${least} to ${most}`} % of the squared weights; the rest is not drawn.` : "",
       CHANGES_HINT,
       this.series.some((one) => fit.times.some((_, k) => one.faint(k))) ? "Hatched: the data do not determine it then." : "",
     ].join(" "));
