@@ -123,6 +123,7 @@ class Explorer {
     byId("unseen").addEventListener("change", (event) => this.change({ alsoUnseen: event.target.checked }));
     byId("unseen-option").hidden = this.fit.unseen === null;
     write("time-name", page.names.time);
+    byId("time").setAttribute("aria-label", page.names.time);
   }
 
   change(part) {
