@@ -46,15 +46,20 @@ class Colours(NamedTuple):
     name: str
 
 
-def attribute_colours(result: Result, attribute: Any) -> Colours:
-    """Colour the rows by one of their attributes; beyond seven groups the smaller ones are others."""
+def attribute_values(result: Result, attribute: Any) -> NDArray[Any]:
+    """What is known of the rows by this name, or an error that says what is."""
     known = result.labels.attributes
     if attribute not in known:
         has = f"the rows have {listed(map(shown, known))}" if known else "nothing else is known of the rows"
         raise InvalidValue(
             Argument("attribute"), f" must be one of the rows' attributes: {has}; got {attribute!r:.60}."
         )
-    values, name = known[attribute], picture_text(attribute)
+    return known[attribute]
+
+
+def attribute_colours(result: Result, attribute: Any) -> Colours:
+    """Colour the rows by one of their attributes; beyond seven groups the smaller ones are others."""
+    values, name = attribute_values(result, attribute), picture_text(attribute)
     if values.dtype.kind == "f":
         return _by_number(values, name)
     counts = Counter(one for one in values if one is not None)

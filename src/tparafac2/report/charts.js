@@ -100,7 +100,7 @@ class LineChart {
     const svg = draw("svg", { viewBox: view, height: spec.height, role: "img", "aria-label": spec.about });
     this.cursor = draw("g", { class: "now" });
     svg.append(this.hatchPattern(), this.gaps(), this.bands(), this.grid(), this.timeLabels(), this.changeMarks());
-    svg.append(...this.body(), this.cursor);
+    svg.append(...this.body(), this.cursor, ...this.captions());
     this.box.classList.toggle("picks", Boolean(spec.onPick));
     this.box.replaceChildren(svg);
     this.moveCursor(spec.at);
@@ -111,6 +111,11 @@ class LineChart {
     const thinFirst = [...series].sort((a, b) => Boolean(b.thin) - Boolean(a.thin));
     return [...series.map((one) => this.area(one)), ...series.map((one) => this.steepPart(one)),
       ...thinFirst.map((one) => this.line(one)), this.ends()];
+  }
+
+  // Words that the cursor does not cross out.
+  captions() {
+    return [];
   }
 
   setScales() {

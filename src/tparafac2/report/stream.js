@@ -46,10 +46,13 @@ class StreamChart extends LineChart {
   }
 
   body() {
-    const { series } = this.spec;
-    const inside = series.map((one, n) => [one, this.placeInside(one, n)]).filter(([one, place]) => place && !this.outside.includes(one));
-    const texts = inside.map(([one, place]) => draw("text", { ...place, "text-anchor": "middle", class: "inside" }, cut(one.name, 22)));
-    return [...series.map((one, n) => this.layer(one, n)), ...texts, this.ends()];
+    return [...this.spec.series.map((one, n) => this.layer(one, n)), this.ends()];
+  }
+
+  captions() {
+    const places = this.spec.series.map((one, n) => [one, this.outside.includes(one) ? null : this.placeInside(one, n)]);
+    return places.filter(([, place]) => place)
+      .map(([one, place]) => draw("text", { ...place, "text-anchor": "middle", class: "inside" }, cut(one.name, 22)));
   }
 
   layer(one, n) {
