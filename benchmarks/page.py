@@ -1,20 +1,19 @@
 """How large a page is and how soon it can be used: version 0.1, out of the history, against this one.
 
-Every page is opened in a browser without a window, three times; the least time counts. The weights are random walks
-with steps of a fiftieth of their spread, which is rough: smooth patterns make smaller pages.
+Every page is opened in a browser without a window, three times; the least time counts. The weights are random
+walks with steps of a fiftieth of their spread, which is rough: smooth patterns make smaller pages.
 """
 
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from shutil import which
 
 from whole_fits import ROOT, old_source
-
-sys.path[:0] = [str(ROOT / "tests" / "browser"), str(ROOT / "tests")]
-from conftest import NAMES, Chromium, Tab  # the browser of the tests
 
 SIZES = [(50, 100, 20, 3), (500, 1000, 50, 5), (1000, 5000, 200, 8)]  # rows, columns, times, rank
 REPEATS = 3
@@ -30,8 +29,9 @@ rng = np.random.default_rng(0)
 B = np.cumsum(rng.standard_normal((K, J, R)), axis=0) * 0.02 + rng.standard_normal((1, J, R))
 A, C = rng.standard_normal((I, R)), rng.uniform(1, 2, (K, R))
 labels = Labels(rows=[f"row {i}" for i in range(I)], columns=[f"column {j}" for j in range(J)])
-write_page(Result(model="TParafac2", A=A, B=B, C=C, objective=1.0, explained_variance=0.9, status="Converged.",
-                  converged=True, n_iter=9, labels=labels), sys.argv[1])
+result = Result(model="TParafac2", A=A, B=B, C=C, labels=labels, objective=1.0, explained_variance=0.9,
+                status="Converged.", converged=True, n_iter=9)
+write_page(result, sys.argv[1])
 """
 WATCH = """new MutationObserver((_, watch) => {
   if (document.documentElement.dataset.ready) { window.readyAt = performance.now(); watch.disconnect(); }
@@ -52,11 +52,17 @@ def written(source, file, size):
     return file.stat().st_size / 1e6
 
 
-def opened(browser, file):
+def driver():
+    """What drives the browser of the tests."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    return runpy.run_path(str(ROOT / "tests" / "browser" / "conftest.py"))
+
+
+def opened(new_tab, file):
     """Seconds until the page can be used, and until it has shown another component."""
     times = []
     for _ in range(REPEATS):
-        tab = Tab(browser)
+        tab = new_tab()
         tab.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
         tab.open(file).until("window.readyAt !== undefined", seconds=60)
         times.append((tab.run("window.readyAt") / 1000, tab.run(ANOTHER) / 1000))
@@ -65,19 +71,21 @@ def opened(browser, file):
 
 
 def main():
-    program = next(filter(None, map(which, NAMES)))
+    drive = driver()
+    program = next(filter(None, map(which, drive["NAMES"])))
     print("| rows x columns x times, rank | | page, MB | ready, s | another component, s |")
     print("| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
-        browser = Chromium(program, Path(folder))
+        browser = drive["Chromium"](program, Path(folder))
         old = old_source(folder)
         for size in SIZES:
             for name, source in (("0.1", old), ("now", ROOT / "src")):
                 file = Path(folder) / "page.html"
                 megabytes = written(source, file, size)
-                ready, another = opened(browser, file)
+                ready, another = opened(partial(drive["Tab"], browser), file)
                 I, J, K, R = size
-                print(f"| {I} x {J} x {K}, {R} | {name} | {megabytes:.2f} | {ready:.2f} | {another:.2f} |", flush=True)
+                row = f"{I} x {J} x {K}, {R} | {name} | {megabytes:.2f} | {ready:.2f} | {another:.2f}"
+                print(f"| {row} |", flush=True)
         browser.close()
 
 

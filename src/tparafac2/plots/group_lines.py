@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.plots.attribute_colours import attribute_values
+from tparafac2.plots.attribute_colours import attribute_values, largest_groups
 from tparafac2.plots.course_lines import column_places
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import line_look, open_frame
@@ -20,7 +19,6 @@ from tparafac2.result import heading, place_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_GROUPS = 7
 _QUARTERS = 4
 _ERRORS = 2.0
 
@@ -52,8 +50,8 @@ def group_courses(
     ----------
     model : fitted model or Result
     attribute : str
-        What else is known of the rows. Texts make groups, the seven largest are drawn; numbers are cut into
-        quarters.
+        What else is known of the rows. Texts make groups, of which the largest are drawn, in the colours that
+        they have in other pictures; numbers are cut into quarters.
     column : label, optional
         By default that in which the groups differ most, by the variance between them.
     component : int or str, optional
@@ -64,7 +62,7 @@ def group_courses(
     Returns
     -------
     matplotlib Axes
-        Its first lines are the groups, the largest first.
+        Its first lines are the groups, in the order of their names.
 
     Examples
     --------
@@ -111,7 +109,7 @@ def group_courses(
 
 
 def _groups(values: NDArray[Any], A: NDArray[np.float64]) -> list[_Group]:
-    """Groups of rows with something in common, the largest first, or the quarters of a number."""
+    """Groups of rows with something in common, in the order of their names, or the quarters of a number."""
     names, of = _quarters(values) if values.dtype.kind == "f" else _kinds(values)
     found = []
     for slot, name in enumerate(names):
@@ -124,8 +122,7 @@ def _groups(values: NDArray[Any], A: NDArray[np.float64]) -> list[_Group]:
 
 
 def _kinds(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
-    counts = Counter(one for one in values if one is not None)
-    shown = [group for group, _ in counts.most_common(_MOST_GROUPS)]
+    shown = largest_groups(values)
     places = {group: place for place, group in enumerate(shown)}
     return [picture_text(group) for group in shown], np.array([places.get(one, -1) for one in values])
 
