@@ -70,6 +70,18 @@ def test_courses_of_groups_can_be_those_of_one_component(show, folder):
     assert "part=own" in page.run("location.hash")
 
 
+def test_a_view_of_groups_can_be_sent(show):
+    page = show(grouped())
+    page.run("location.hash = 'colour=age&course=3&part=own&group=above+9+to+19'")
+    page.until("document.getElementById('colour').value === 'age'")
+    assert page.text("#groups-head") == "Groups of rows: mean fitted course of bee by age"
+    assert page.texts("#row-legend [aria-pressed=true] .name") == ["above 9 to 19"]
+    assert page.run("document.getElementById('part').value") == "own"
+    page.run("location.hash = 'colour=%3Cb%3E&course=999&part=x&group=nobody'")
+    page.until("document.getElementById('part').value === 'all'")
+    assert page.complaints() == []
+
+
 def test_a_group_is_looked_at_alone_in_the_list_and_on_the_map(show):
     page = show(grouped())
     for legend in ("#row-legend", "#group-legend", "#map-legend"):

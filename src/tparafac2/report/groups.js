@@ -89,7 +89,8 @@ class Groups {
     if (byId("groups").hidden) return;
     const { explorer } = this;
     const { fit, colour: attribute } = explorer;
-    write("groups-head", `Groups of ${fit.page.names.rows}${attribute ? `: mean fitted courses by ${cut(attribute, 40)}` : ""}`);
+    const told = this.names.length ? `: mean fitted course of ${this.columnName} by ${cut(attribute, 40)}` : "";
+    write("groups-head", `Groups of ${fit.page.names.rows}${told}`);
     byId("colour").value = attribute;
     byId("part").value = explorer.part;
     for (const id of ["course-option", "part-option", "group-box"]) byId(id).hidden = !this.names.length;
@@ -106,6 +107,10 @@ class Groups {
   get column() {
     const { course, columns } = this.explorer;
     return course ?? (columns || []).at(-1) ?? this.differing()[0] ?? 0;
+  }
+
+  get columnName() {
+    return cut(this.explorer.fit.page.columns.labels[this.column], 40);
   }
 
   // Columns by the variance between groups, at a few times.
@@ -160,20 +165,20 @@ class Groups {
       thin: Boolean(group) && group !== name,
       faint: (k) => !seen(k),
     }));
-    const name = cut(fit.page.columns.labels[column], 40);
-    explorer.showTimeChart(this.chart, series, `Mean fitted courses of ${name} by group.`, { height: 260 });
-    this.showHint(name);
+    explorer.showTimeChart(this.chart, series, `Mean fitted courses of ${this.columnName} by group.`, { height: 260 });
+    this.showHint();
   }
 
-  showHint(name) {
+  showHint() {
     const { fit, part, component } = this.explorer;
-    const whole = `what the model makes of ${name}, on average over the rows of a group`;
+    const whole = `what the model makes of ${this.columnName}, on average over the rows of a group`;
     write("group-hint", [
       part === "own" ? `The part that ${fit.called(component)} has in ${whole}: mean loading times strength times weight.`
         : `All components together: ${whole}, in the units that were fitted.`,
       `Shaded: ${ERRORS} standard errors of that mean, by how much the rows of a group differ; `
         + "how sure the fit is, is not in it.",
       this.of.some((slot) => slot < 0) ? `Without those of no group${this.names.length === COLOURS ? " or of a smaller one" : ""}.` : "",
+      fit.I < fit.page.rows.of ? `Of the ${fit.I} rows that the page has.` : "",
     ].join(" "));
   }
 

@@ -186,7 +186,7 @@ class Stream {
     }));
     const what = measure === "size" ? "weights times strength" : "weights";
     write("stream-head", `What ${fit.called(component)} is made of, over ${fit.page.names.time}`);
-    explorer.showTimeChart(this.chart, this.series, `${what} of ${this.series.map((one) => one.name).join(", ")}, one upon the other.`,
+    explorer.showTimeChart(this.chart, this.series, `Over time: ${what} of ${this.series.map((one) => one.name).join(", ")}, one upon the other.`,
       { height: 300 });
     const below = this.series.some((one) => one.values.some((value) => value < 0));
     const percent = (share) => Math.round(100 * share);
