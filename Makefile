@@ -103,8 +103,10 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable .
 	@touch $@
 
+# Of the last one the tests of the pages read one file, axe-core: what it drives a browser with is not needed.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.runtime
 	@echo "Installing what the tests need into $(VENV)"
 	@$(PIP) install $(PINNED) --no-compile setuptools
 	@$(PIP) install $(PINNED) --no-compile --no-build-isolation --editable '.[cluster,forecast,parquet,zarr]' --group dev
+	@$(PIP) install $(PINNED) --no-compile --no-deps axe-playwright-python
 	@touch $@

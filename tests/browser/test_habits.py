@@ -138,20 +138,29 @@ def test_it_works_inside_a_notebook(tab, tmp_path):
     assert page.complaints() == []
 
 
+KIND = {"kind": np.array(["a", "b", "a"], dtype=object)}
+
+
 def two_times():
-    return {"B": fit().B[[0, 5]], "C": fit().C[[0, 5]], "labels": Labels(time=[1, 9])}
+    return {"B": fit().B[[0, 5]], "C": fit().C[[0, 5]], "labels": Labels(time=[1, 9], attributes=KIND)}
+
+
+def one_component():
+    alone = {"A": fit().A[:, :1], "B": fit().B[:, :, :1], "C": fit().C[:, :1]}
+    return alone | {"labels": Labels(attributes=KIND)}
 
 
 def nothing_at_one_time():
     coverage, undetermined = np.ones((6, 60)), np.zeros((6, 2), dtype=bool)
     coverage[3], undetermined[3] = 0.0, True
-    return {"coverage": coverage, "undetermined": undetermined, "observed_share": 5 / 6}
+    labels = Labels(time=list(range(6)), attributes=KIND)
+    return {"coverage": coverage, "undetermined": undetermined, "observed_share": 5 / 6, "labels": labels}
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"A": fit().A[:, :1], "B": fit().B[:, :, :1], "C": fit().C[:, :1]},
+        one_component(),
         two_times(),
         nothing_at_one_time(),
     ],
@@ -162,6 +171,9 @@ def test_small_and_gappy_fits_are_told_too(show, changes, folder):
     page.click("#keep")
     page.click("#cards .link")
     page.saved("#courses + .take button:nth-child(2)", folder)
+    page.saved("#stream + .take button:nth-child(3)", folder)
+    assert len(page.texts("#stream-legend .chip")) > 0
+    assert page.texts("#group-legend .number") == ["2", "1"]
     assert page.complaints() == []
     assert "NaN" not in page.run("document.body.innerHTML.replace(/<script.*<.script>/gs, '')")
     assert "undefined" not in page.run("document.body.innerText")

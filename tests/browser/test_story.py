@@ -125,6 +125,17 @@ def test_components_are_named_on_the_page(show, name):
     assert page.complaints() == []
 
 
+def test_names_of_the_reader_are_in_tables_that_are_saved(show, tmp_path):
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    page = show(jumping())
+    page.click("#cards li:first-child .rename")
+    page.type("Ice")
+    page.press("Enter")
+    saved = page.saved("#row-bars + .take button", folder).read_text(encoding="utf-8-sig")
+    assert saved.splitlines()[0] == "author,Ice,Component 2"
+
+
 def test_names_of_the_model_are_on_the_page(show):
     page = show(jumping(component_names=("Ice", "")))
     assert page.texts("#cards .link") == ["1: Ice", "Component 2"]

@@ -9,6 +9,7 @@ from tparafac2.plots.bars import loadings, movers
 from tparafac2.plots.choice_page import choice
 from tparafac2.plots.course_lines import courses
 from tparafac2.plots.figures import save
+from tparafac2.plots.group_lines import group_courses
 from tparafac2.plots.overview_page import overview
 from tparafac2.plots.pattern_dots import snapshots
 from tparafac2.plots.pattern_maps import pattern, pattern_heatmap, truth
@@ -22,6 +23,7 @@ __all__ = [
     "choice",
     "convergence",
     "courses",
+    "group_courses",
     "loadings",
     "movers",
     "overview",

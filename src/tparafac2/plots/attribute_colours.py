@@ -46,21 +46,30 @@ class Colours(NamedTuple):
     name: str
 
 
-def attribute_colours(result: Result, attribute: Any) -> Colours:
-    """Colour the rows by one of their attributes; beyond seven groups the smaller ones are others."""
+def attribute_values(result: Result, attribute: Any) -> NDArray[Any]:
+    """What is known of the rows by this name, or an error that says what is."""
     known = result.labels.attributes
     if attribute not in known:
         has = f"the rows have {listed(map(shown, known))}" if known else "nothing else is known of the rows"
         raise InvalidValue(
             Argument("attribute"), f" must be one of the rows' attributes: {has}; got {attribute!r:.60}."
         )
-    values, name = known[attribute], picture_text(attribute)
-    if values.dtype.kind == "f":
-        return _by_number(values, name)
+    return known[attribute]
+
+
+def largest_groups(values: NDArray[Any]) -> list[str]:
+    """Groups that have a look of their own, in every picture the same: the largest, in the order of names."""
     counts = Counter(one for one in values if one is not None)
     most = [group for group, _ in counts.most_common()]
-    shown_groups = most if len(most) <= _MOST_GROUPS else most[: _MOST_GROUPS - 1]
-    looks = {group: line_look(place) for place, group in enumerate(sorted(shown_groups))}
+    return sorted(most if len(most) <= _MOST_GROUPS else most[: _MOST_GROUPS - 1])
+
+
+def attribute_colours(result: Result, attribute: Any) -> Colours:
+    """Colour the rows by one of their attributes; beyond seven groups the smaller ones are others."""
+    values, name = attribute_values(result, attribute), picture_text(attribute)
+    if values.dtype.kind == "f":
+        return _by_number(values, name)
+    looks = {group: line_look(place) for place, group in enumerate(largest_groups(values))}
     key = {group: (look["color"], look["marker"]) for group, look in looks.items()}
     own = [_MISSING if one is None else one if one in key else _OTHERS for one in values]
     rest = {_OTHERS: (_DARK, "."), _MISSING: (_GREY, ".")}

@@ -69,7 +69,9 @@ def courses(
     require_common_columns(result, "courses")
     axis = time_axis(result)
     course = course_of(result, r, axis, by)
-    shown = largest_columns(course.ranked(by), most, most) if columns is None else _places(result, columns)
+    shown = (
+        largest_columns(course.ranked(by), most, most) if columns is None else column_places(result, columns)
+    )
     labels = labels_of(result, "columns", result.shape[2])
     with canvas(ax, 12, 6) as target:
         lines = []
@@ -97,7 +99,8 @@ def courses(
     return target
 
 
-def _places(result: Result, columns: Any) -> list[int]:
+def column_places(result: Result, columns: Any) -> list[int]:
+    """Places of columns by their labels, one or several."""
     single = isinstance(columns, str | bytes) or not isinstance(columns, Iterable)
     names = labels_of(result, "columns", result.shape[2])
     found = []

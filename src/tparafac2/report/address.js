@@ -19,6 +19,8 @@ class Address {
       component: place("component", R),
       time: place("time", K),
       against: place("against", R),
+      course: place("course", J),
+      part: one("part", ["all", "own"]),
       measure: one("measure", ["weight", "size"]),
       order: one("order", ["apart", "now", "ever"]),
       scale: one("scale", ["absolute", "share", "own"]),

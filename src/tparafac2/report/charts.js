@@ -2,9 +2,12 @@
 
 const LEFT = 52, RIGHT = 16, TOP = 10, BOTTOM = 26;
 const LETTER = 6.9;  // width of a letter of the axes, about
+const BOLD = 7.4;    // and of one in bold
 const LINE = 14;     // height of a label at the end of a line
 const ROOMY = 520;   // from this width on there is room for labels at the ends of lines
 const LONG_GAP = 1.5;  // of the usual gap between times
+const LANE = 5;      // height of a lane of marks below the axis of time
+const CHANGES_HINT = "Marks below the axis: change points, the shortest time in which half of a column's largest change took place.";
 let hatchings = 0;
 
 // Round numbers from low to high, about `most` of them.
@@ -54,6 +57,23 @@ function longGaps(xs) {
   return long.length <= gaps.length / 5 ? long : [];
 }
 
+// At most so many of K times, evenly spread.
+function everySoMany(K, most) {
+  const count = Math.min(K, most);
+  return Array.from({ length: count }, (_, n) => (count > 1 ? Math.round((n * (K - 1)) / (count - 1)) : 0));
+}
+
+// Stretches of time in as few lanes as hold them without overlap, each with its lane.
+function inLanes(stretches) {
+  const ends = [];
+  return [...stretches].sort((a, b) => a.begin - b.begin || a.end - b.end).map((one) => {
+    const free = ends.findIndex((end) => end < one.begin);
+    const lane = free < 0 ? ends.length : free;
+    ends[lane] = one.end;
+    return { ...one, lane };
+  });
+}
+
 // A chart shows { series, xs, labels, bands, at, log, onPick, about, height, period }: series are
 // { name, values, slot, thin, dots, faint(k), band, steep }, band of [lower, upper] or null, steep { begin, end } the
 // part to mark; labels null for plain numbers; bands the places to hatch; at the cursor.
@@ -79,20 +99,32 @@ class LineChart {
     const view = `0 0 ${this.width} ${spec.height}`;
     const svg = draw("svg", { viewBox: view, height: spec.height, role: "img", "aria-label": spec.about });
     this.cursor = draw("g", { class: "now" });
-    svg.append(this.hatchPattern(), this.gaps(), this.bands(), this.grid(), this.timeLabels());
-    svg.append(...spec.series.map((one) => this.area(one)));
-    svg.append(...spec.series.map((one) => this.steepPart(one)));
-    const thinFirst = [...spec.series].sort((a, b) => Boolean(b.thin) - Boolean(a.thin));
-    svg.append(...thinFirst.map((one) => this.line(one)), this.ends(), this.cursor);
+    svg.append(this.hatchPattern(), this.gaps(), this.bands(), this.grid(), this.timeLabels(), this.changeMarks());
+    svg.append(...this.body(), this.cursor, ...this.captions());
     this.box.classList.toggle("picks", Boolean(spec.onPick));
     this.box.replaceChildren(svg);
     this.moveCursor(spec.at);
   }
 
+  body() {
+    const { series } = this.spec;
+    const thinFirst = [...series].sort((a, b) => Boolean(b.thin) - Boolean(a.thin));
+    return [...series.map((one) => this.area(one)), ...series.map((one) => this.steepPart(one)),
+      ...thinFirst.map((one) => this.line(one)), this.ends()];
+  }
+
+  // Words that the cursor does not cross out.
+  captions() {
+    return [];
+  }
+
   setScales() {
-    const { xs, log, height } = this.spec;
+    const { xs, log, height, series } = this.spec;
     this.right = RIGHT + this.roomForNames();
-    const wide = this.width - LEFT - this.right, tall = height - TOP - BOTTOM;
+    this.changes = inLanes(series.filter((one) => one.steep).map((one) => ({ ...one, ...one.steep })));
+    const lanes = Math.max(0, ...this.changes.map((one) => one.lane + 1));
+    this.floor = height - BOTTOM - (lanes ? LANE * lanes + 4 : 0);
+    const wide = this.width - LEFT - this.right, tall = this.floor - TOP;
     const scaled = log ? Math.log10 : (value) => value;
     this.range = this.valueRange();
     const [bottom, top] = this.range.map(scaled);
@@ -102,16 +134,25 @@ class LineChart {
   }
 
   roomForNames() {
-    const names = this.spec.series.map((one) => cut(one.name || "", 18).length);
-    return this.width >= ROOMY ? Math.max(0, ...names) * LETTER : 0;
+    const names = this.named().map((one) => cut(one.name, 18).length);
+    return this.width >= ROOMY ? Math.max(0, ...names) * BOLD : 0;
+  }
+
+  // Those that have a name at their end, and at which height.
+  named() {
+    return this.spec.series.filter((one) => one.name);
+  }
+
+  heightAt(one, k) {
+    return one.values[k];
   }
 
   // Longer gaps between times are shaded; where time goes round, a line begins every round.
   gaps() {
-    const { xs, labels, period, height } = this.spec;
+    const { xs, labels, period } = this.spec;
     const group = draw("g", { class: "gaps" });
     if (!labels) return group;
-    const frame = { y: TOP, height: height - TOP - BOTTOM };
+    const frame = { y: TOP, height: this.floor - TOP };
     for (const k of longGaps(xs)) {
       const [from, to] = [this.x(xs[k]), this.x(xs[k + 1])];
       const said = `Nothing between ${cut(labels[k], 40)} and ${cut(labels[k + 1], 40)}`;
@@ -121,21 +162,21 @@ class LineChart {
     const rounds = period ? Math.floor((last - first) / period) : 0;
     for (let n = 1; n <= Math.min(rounds, 100); n++) {
       const x = this.x(first + n * period);
-      group.append(draw("line", { x1: x, x2: x, y1: TOP, y2: height - BOTTOM, class: "round" }));
+      group.append(draw("line", { x1: x, x2: x, y1: TOP, y2: this.floor, class: "round" }));
     }
     return group;
   }
 
   // Names at the ends of lines, moved apart where they would overlap.
   ends() {
-    const { series, xs, height } = this.spec;
+    const { xs } = this.spec;
     const group = draw("g", { class: "ends" });
     if (!this.roomForNames()) return group;
     const last = (one) => one.values.findLastIndex((value) => this.drawable(value));
-    const placed = series.filter((one) => one.name && last(one) >= 0)
-      .map((one) => ({ one, k: last(one), y: this.y(one.values[last(one)]) })).sort((a, b) => a.y - b.y);
+    const placed = this.named().filter((one) => last(one) >= 0)
+      .map((one) => ({ one, y: this.y(this.heightAt(one, last(one))) })).sort((a, b) => a.y - b.y);
     placed.forEach((label, n) => { label.y = Math.max(label.y, n ? placed[n - 1].y + LINE : TOP); });
-    let floor = height - BOTTOM;
+    let { floor } = this;
     for (const label of placed.reverse()) {
       label.y = Math.min(label.y, floor);
       floor = label.y - LINE;
@@ -145,6 +186,17 @@ class LineChart {
       group.append(colour(draw("text", place, cut(one.name, 18)), one.slot));
     }
     return group;
+  }
+
+  // Change points below the axis of time: the steepest part of each course.
+  changeMarks() {
+    const { xs, labels } = this.spec;
+    return draw("g", { class: "changes" }, ...this.changes.map(({ name, slot, begin, end, lane }) => {
+      const y = this.floor + 7 + LANE * lane;
+      const said = `${name}: half of its largest change, ${cut(labels[begin], 40)} \u2013 ${cut(labels[end], 40)}`;
+      return colour(draw("line", { x1: this.x(xs[begin]), x2: this.x(xs[end]), y1: y, y2: y, class: "change" },
+        draw("title", {}, said)), slot);
+    }));
   }
 
   // The steepest part of a course: a wide pale stroke behind it.
@@ -189,11 +241,11 @@ class LineChart {
 
   // Each time of a band reaches half way to its neighbours.
   bands() {
-    const { xs, height, bands = [] } = this.spec;
+    const { xs, bands = [] } = this.spec;
     const middle = (k, l) => this.x((xs[k] + (xs[l] ?? xs[k])) / 2);
     return draw("g", { class: "bands" }, ...bands.map((k) => {
       const from = middle(k, k - 1), to = middle(k, k + 1);
-      const box = { x: from, y: TOP, width: Math.max(3, to - from), height: height - TOP - BOTTOM };
+      const box = { x: from, y: TOP, width: Math.max(3, to - from), height: this.floor - TOP };
       return draw("rect", { ...box, fill: `url(#${this.hatching})` });
     }));
   }
@@ -219,7 +271,7 @@ class LineChart {
     const ticks = labels
       ? labelsWithRoom(labels, places).map((k) => [places[k], cut(labels[k], 12)])
       : counts.map((count) => [this.x(count), count]);
-    const bottom = height - BOTTOM;
+    const bottom = this.floor;
     const dense = (places[places.length - 1] - places[0]) / places.length < 3;
     const strokes = labels && !dense ? places.map((x) =>
       draw("line", { x1: x, x2: x, y1: bottom, y2: bottom + 4, class: "tick" })) : [];
@@ -275,12 +327,14 @@ class LineChart {
     if (k === undefined || !this.spec) return;
     this.spec.at = k;
     const x = this.x(this.spec.xs[k]);
-    const dots = this.spec.series.filter((one) => this.drawable(one.values[k])).map((one) => {
+    this.cursor.replaceChildren(draw("line", { x1: x, x2: x, y1: TOP, y2: this.floor, class: "cursor" }), ...this.dotsAt(k, x));
+  }
+
+  dotsAt(k, x) {
+    return this.spec.series.filter((one) => this.drawable(one.values[k])).map((one) => {
       const look = one.faint && one.faint(k) ? "dot faint" : "dot";
       return colour(draw("circle", { cx: x, cy: this.y(one.values[k]), r: 4, class: look }), one.slot);
     });
-    const line = { x1: x, x2: x, y1: TOP, y2: this.spec.height - BOTTOM, class: "cursor" };
-    this.cursor.replaceChildren(draw("line", line), ...dots);
   }
 
   nearest(clientX) {

@@ -284,7 +284,7 @@ function showModels({ models, tie, rank }) {
 function showNumbers({ settings, components }) {
   const tables = [];
   if (settings.length) {
-    const head = ["rigidity", digits("smoothness"), digits("error"), digits("above the least"), ""];
+    const head = ["rigidity", digits("smoothness"), digits("error"), digits("above the least"), "verdict"];
     tables.push([head, settings.map((one) => Object.assign(
       [rigid(one), digits(one.smoothness), digits(one.error.toPrecision(4)), digits(signed(one.excess)),
         one.chosen ? "chosen" : one.tied ? "as good" : ""],
@@ -292,7 +292,7 @@ function showNumbers({ settings, components }) {
     ))]);
   }
   if (components.length) {
-    const head = [digits("rank"), digits("component"), digits("likeness"), digits("by chance"), ""];
+    const head = [digits("rank"), digits("component"), digits("likeness"), digits("by chance"), "verdict"];
     tables.push([head, components.map((one) => Object.assign(
       [digits(one.rank), digits(one.component), digits(likeness(one.replicability)), digits(likeness(one.chance)),
         one.verdict],

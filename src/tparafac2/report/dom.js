@@ -62,8 +62,8 @@ function number(text) {
   return make("span", { class: "number" }, text);
 }
 
-// A slot is a place in the palette, or the name of a tone: colours of the palette mean columns, or kinds of
-// points, never components.
+// A slot is a place in the palette, or the name of a tone: colours of the palette mean columns, groups of
+// rows or kinds of points, one of them at a time, never components.
 function colour(node, slot) {
   const tone = typeof slot === "number" ? `c${slot % COLOURS}` : slot;
   node.style.setProperty("--series", `var(--${tone})`);

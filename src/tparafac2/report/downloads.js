@@ -1,7 +1,7 @@
 // Tables and charts as files.
 
 const SHOWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
-  "font-size", "font-family", "font-weight"];
+  "font-size", "font-family", "font-weight", "paint-order", "stroke-opacity"];
 const PNG_SCALE = 2;  // so that it is sharp in print
 
 // Text that a spreadsheet would run gets an apostrophe, as in the tables of the package.
@@ -80,7 +80,9 @@ async function savePicture({ text, width, height }, name) {
   await picture.decode();
   const canvas = make("canvas", { width: width * PNG_SCALE, height: height * PNG_SCALE });
   canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-  save(await new Promise((done) => { canvas.toBlob(done, "image/png"); }), `${name}.png`);
+  // At once: toBlob waits until the browser is idle, which may take seconds.
+  const [, content] = canvas.toDataURL("image/png").split(",");
+  save(new Blob([bytesOf(content)], { type: "image/png" }), `${name}.png`);
 }
 
 // Buttons behind a chart, a table or a list; `lines` gives the table, `names` what the lines are called.
@@ -116,5 +118,5 @@ function offerLines(id, name, chart) {
 function toneOf(box, one) {
   const sought = colour(draw("g", {}), one.slot).style.getPropertyValue("--series");
   const groups = [...box.querySelectorAll("g")].filter((node) => node.style.getPropertyValue("--series") === sought);
-  return groups.map((node) => node.querySelector(".line, .line-dot")).find(Boolean);
+  return groups.map((node) => node.querySelector(".line, .line-dot, .layer")).find(Boolean);
 }

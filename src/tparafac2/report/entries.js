@@ -36,8 +36,8 @@ class EntriesPart {
     write("entries-head", `Data and fit: ${names.join(", ")}`);
     const ks = fit.times.map((_, k) => k);
     const series = [
-      { name: "fit", slot: "ink", values: ks.map((k) => fit.fitted(row, column, k)), faint: (k) => !fit.seen(column, k) },
-      { name: "data", slot: 1, dots: true, values: ks.map((k) => fit.entry(row, column, k)) },
+      { name: "fit", slot: "quiet", values: ks.map((k) => fit.fitted(row, column, k)), faint: (k) => !fit.seen(column, k) },
+      { name: "data", slot: "ink", dots: true, values: ks.map((k) => fit.entry(row, column, k)) },
     ];
     explorer.showTimeChart(this.chart, series, `Data and fit of ${names.join(", ")} over time.`, { height: 260 });
     const share = (one) => `${(100 * one.share).toPrecision(2)} %`;

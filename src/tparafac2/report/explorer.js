@@ -21,18 +21,23 @@ class Explorer {
     this.against = null;
     this.colour = Object.keys(fit.page.rows.attributes)[0] || "";
     this.group = "";
+    this.course = null;
+    this.part = "all";
     this.timer = null;
     this.strongest = Math.max(...fit.page.strengths.flat().map(Math.abs));
     this.open();
     this.usual = this.view();
     const first = { component: this.component, time: this.time, columns: null, kept: null, rows: [], measure: this.measure,
-      order: this.order, scale: this.scale, alsoUnseen: false, against: null, colour: this.colour, group: "" };
+      order: this.order, scale: this.scale, alsoUnseen: false, against: null, colour: this.colour, group: "", course: null,
+      part: "all" };
     this.address = new Address(fit, (view) => this.change({ ...first, ...view }));
     this.courseChart = new LineChart(byId("courses"));
     this.strengthChart = new LineChart(byId("strengths"));
     this.columnBars = new BarList(byId("bars"), (j) => this.chooseColumn(j));
     this.multiples = new Multiples(this);
+    this.stream = new Stream(this);
     this.movers = new Movers(this);
+    this.groups = new Groups(this);
     this.rowPart = new Rows(this);
     this.rowMap = new RowMap(this);
     this.entries = new EntriesPart(this);
@@ -87,8 +92,8 @@ class Explorer {
   view() {
     const { component, time, measure, order, scale } = this;
     const more = { unseen: this.alsoUnseen ? "yes" : "", columns: this.columns, rows: this.rows, times: this.kept };
-    const { against, colour, group } = this;
-    return { component, time, measure, order, scale, against, colour, group, ...more };
+    const { against, colour, group, course, part } = this;
+    return { component, time, measure, order, scale, against, colour, group, course, part, ...more };
   }
 
   remember() {
@@ -118,6 +123,7 @@ class Explorer {
     byId("unseen").addEventListener("change", (event) => this.change({ alsoUnseen: event.target.checked }));
     byId("unseen-option").hidden = this.fit.unseen === null;
     write("time-name", page.names.time);
+    byId("time").setAttribute("aria-label", page.names.time);
   }
 
   change(part) {
@@ -164,7 +170,7 @@ class Explorer {
   // --- what was chosen --------------------------------------------------------------------------------------
 
   chooseColumn(j) {
-    this.change({ columns: this.toggled(this.chosen, j) });
+    this.change({ columns: this.toggled(this.chosen, j), course: null });
   }
 
   chooseRow(i) {
@@ -216,6 +222,9 @@ class Explorer {
     this.showStrengths();
     this.showCourses();
     this.multiples.show();
+    this.stream.show();
+    this.groups.sort();
+    this.groups.show();
     this.movers.show();
     this.rowPart.show();
     this.rowMap.show();
@@ -279,7 +288,7 @@ class Explorer {
     this.showTimeChart(this.courseChart, series, about, { bands, height: 360 });
     write("courses-hint", [
       this.columns ? "" : "These change most; choose others by their bars or by searching.",
-      "Wide: the shortest time in which half of the largest change took place.",
+      CHANGES_HINT.replace("below the axis", "below the axis, and wide lines"),
       this.timeHint(),
       bands.length ? "Hatched: the data do not determine the pattern." : "",
       fit.unseen ? "Dotted: not observed then." : "",
@@ -290,8 +299,10 @@ class Explorer {
   // What the axis of time shows beside the times.
   timeHint() {
     const { moments, period } = this.fit.page.times;
+    const gaps = moments.slice(1).map((moment, k) => moment - moments[k]);
+    const uneven = Math.max(...gaps) > LONG_GAP * Math.min(...gaps);
     return [
-      longGaps(moments).length ? "Shaded: longer gaps between times." : "",
+      longGaps(moments).length ? "Shaded: longer gaps between times." : uneven ? "Times are unevenly apart: strokes on the axis." : "",
       period ? `Time goes round: after ${Number(period.toPrecision(6))} it begins again.` : "",
     ].join(" ").trim();
   }
@@ -322,9 +333,10 @@ class Explorer {
       + `${fit.why(component, time)}. What is shown comes from the model, not from the data.`);
     this.showBars();
     this.showLegends();
+    this.stream.showTime();
     this.courseChart.moveCursor(time);
     this.strengthChart.moveCursor(time);
-    if (this.entries.chart) this.entries.chart.moveCursor(time);
+    for (const part of [this.entries, this.groups]) if (part.chart) part.chart.moveCursor(time);
   }
 
   showBars() {

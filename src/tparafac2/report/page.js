@@ -81,6 +81,19 @@ function setUpLinks() {
   }
 }
 
+// A table that is wider than its place can be scrolled with the keyboard, too.
+function setUpScrolling() {
+  for (const box of document.querySelectorAll(".scroll")) {
+    const watch = new ResizeObserver(() => {
+      const wide = box.scrollWidth > box.clientWidth;
+      if (wide) Object.entries({ tabindex: 0, role: "group", "aria-label": "A table to scroll" }).forEach(([name, value]) => box.setAttribute(name, value));
+      else ["tabindex", "role", "aria-label"].forEach((name) => box.removeAttribute(name));
+    });
+    watch.observe(box);
+    watch.observe(box.firstElementChild);
+  }
+}
+
 async function start() {
   const page = JSON.parse(byId("data").textContent);
   showOverview(page);
@@ -91,6 +104,7 @@ async function start() {
   showChoice(page.choice);
   offerChoice(page.choice);
   showDiagnostics(page);
+  setUpScrolling();
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -3,7 +3,6 @@
 const MOST_POINTS = 3000;
 const MOST_LABELS = 60;
 const MAP_HEIGHT = 420;
-const QUARTERS = 4;
 
 class RowMap {
   constructor(explorer) {
@@ -13,10 +12,6 @@ class RowMap {
     byId("map").hidden = fit.R < 2 || fit.I < 2;
     if (byId("map").hidden) return;
     byId("against").addEventListener("change", (event) => explorer.change({ against: Number(event.target.value) }));
-    byId("colour").addEventListener("change", (event) => explorer.change({ colour: event.target.value, group: "" }));
-    const attributes = Object.keys(fit.page.rows.attributes || {});
-    byId("colour").append(...["", ...attributes].map((name) => make("option", { value: name }, cut(name, 40) || "nothing")));
-    byId("colour-option").hidden = !attributes.length;
     new ResizeObserver(() => { if (this.box.clientWidth !== this.width) this.draw(); }).observe(this.box);
     offer(this.box, "map-of-rows", { chart: true, lines: () => this.lines(), names: () => this.legend() });
   }
@@ -47,45 +42,22 @@ class RowMap {
     const others = fit.names.map((_, r) => r).filter((r) => r !== component);
     refill(byId("against"), ...others.map((r) => make("option", { value: r }, fit.heading(r))));
     byId("against").value = this.against;
-    byId("colour").value = explorer.colour;
-    this.groups = this.grouped();
-    refill(byId("map-legend"), ...this.groups.names.map((name, slot) => colour(button({
-      class: "chip",
-      "aria-pressed": explorer.group === name,
-      onclick: () => explorer.change({ group: explorer.group === name ? "" : name }),
-    }, label(name), number(this.groups.of.filter((one) => one === slot).length)), slot)));
+    explorer.groups.legend("map-legend");
+    write("map-hint", `A click chooses a row${explorer.groups.names.length ? "; a group shows it alone, here and in the list" : ""}.`);
     this.draw();
   }
 
   legend() {
     const point = (slot) => [...this.box.querySelectorAll(".point:not(.chosen)")].find((one) =>
       one.style.getPropertyValue("--series") === `var(--c${slot})`);
-    return this.groups.names.map((name, slot) => ({ name, tone: point(slot) })).filter((one) => one.tone);
-  }
-
-  // Groups of rows by an attribute: by its values, the most frequent first, or a number by quarters.
-  grouped() {
-    const values = (this.explorer.fit.page.rows.attributes || {})[this.explorer.colour];
-    if (!values) return { names: [], of: [] };
-    const told = values.filter((value) => value !== null);
-    if (told.length && told.every((value) => typeof value === "number") && new Set(told).size >= COLOURS) {
-      const sorted = [...told].sort((a, b) => a - b);
-      const ends = Array.from({ length: QUARTERS }, (_, n) => sorted[Math.ceil(((n + 1) * sorted.length) / QUARTERS) - 1]);
-      const names = ends.map((end, n) => `${n ? `above ${ends[n - 1]}` : `from ${sorted[0]}`} to ${end}`);
-      return { names, of: values.map((value) => (value === null ? -1 : ends.findIndex((end) => value <= end))) };
-    }
-    const counts = new Map();
-    for (const value of told) counts.set(value, (counts.get(value) || 0) + 1);
-    const kinds = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a)).slice(0, COLOURS);
-    return { names: kinds.map(String), of: values.map((value) => kinds.indexOf(value)) };
+    return this.explorer.groups.names.map((name, slot) => ({ name, tone: point(slot) })).filter((one) => one.tone);
   }
 
   points() {
-    const { fit, component, group } = this.explorer;
-    const chosen = this.groups.names.indexOf(group);
+    const { fit, component, groups } = this.explorer;
     const all = Array.from({ length: fit.I }, (_, i) => ({ i, x: fit.loading(component, i), y: fit.loading(this.against, i) }))
       .filter((one) => Number.isFinite(one.x) && Number.isFinite(one.y));
-    for (const one of all) one.shown = chosen < 0 || this.groups.of[one.i] === chosen;
+    for (const one of all) one.shown = groups.shows(one.i);
     return all.sort((a, b) => Math.hypot(b.x, b.y) - Math.hypot(a.x, a.y)).slice(0, MOST_POINTS);
   }
 
@@ -131,7 +103,7 @@ class RowMap {
   }
 
   point({ i, x, y, shown }) {
-    const slot = this.groups.of[i] ?? -1;
+    const slot = this.explorer.groups.slotOf(i);
     const chosen = this.explorer.rows.includes(i);
     const look = `point${shown ? "" : " faint"}${chosen ? " chosen" : ""}`;
     const dot = draw("circle", { cx: this.x(x).toFixed(1), cy: this.y(y).toFixed(1), r: chosen ? 6 : 4, class: look },

@@ -50,15 +50,17 @@ class Rows {
 
   showBars() {
     const { explorer } = this;
-    const { fit, component, rows } = explorer;
+    const { fit, component, rows, groups } = explorer;
+    groups.legend("row-legend");
     const loadings = Array.from({ length: fit.I }, (_, i) => fit.loading(component, i) || 0);
-    const order = largestOf(loadings.map(Math.abs));
+    const order = largestOf(loadings.map((loading, i) => (groups.shows(i) ? Math.abs(loading) : 0)));
     const entries = explorer.ranked(order, TOP_ROWS, rows, (i) => ({
       name: fit.page.rows.labels[i],
       value: loadings[i],
       text: written(loadings[i], 1),
       band: fit.bandOf("loadings", component, i),
       pressed: rows.includes(i),
+      slot: groups.slotOf(i) >= 0 ? groups.slotOf(i) : undefined,
     }));
     const range = (better) => loadings.reduce((a, b) => better(a, b), 0);
     this.bars.show(entries, range(Math.min), range(Math.max));
