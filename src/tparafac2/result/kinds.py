@@ -46,6 +46,7 @@ class Kind(StrEnum):
     STATIC = "static"
     GIVES_WAY = "gives_way"
     NONNEGATIVE = "nonnegative"
+    FURTHER_TERM = "further_term"
     COULD_BE_NONNEGATIVE = "could_be_nonnegative"
     NEGATIVE_DATA = "negative_data"
     UNDETERMINED = "undetermined"

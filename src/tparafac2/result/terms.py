@@ -17,6 +17,7 @@ from tparafac2.penalties import (
     asks_for,
     is_set,
     is_temporal,
+    keep_sign,
     softens,
     violation,
 )
@@ -107,7 +108,7 @@ class Terms:
     @property
     def is_unique(self) -> bool:
         """Whether components are determined, and not only their span."""
-        return not self.fixed_strengths or asks_for(self.A, "nonnegative")
+        return not self.fixed_strengths or keep_sign(self.A)
 
     @property
     def smoothness(self) -> float | None:
