@@ -57,9 +57,7 @@ def seconds(X: np.ndarray, terms: list[Penalty], **settings: object) -> tuple[fl
 def per_iteration(X: np.ndarray, terms: list[Penalty]) -> float:
     """Milliseconds of a start's iteration: many iterations less few, the best of some runs each."""
     fixed = {"tol": 0.0, "feasibility_tol": 1e-300, "compress": False}
-    few, many = (
-        min(seconds(X, terms, max_iter=n, **fixed)[0] for _ in range(REPEATS)) for n in (FEW, MANY)
-    )
+    few, many = (min(seconds(X, terms, max_iter=n, **fixed)[0] for _ in range(REPEATS)) for n in (FEW, MANY))
     return 1e3 * (many - few) / (MANY - FEW) / STARTS
 
 
@@ -75,8 +73,8 @@ def main() -> None:
         base = base or ms
         whole, model = seconds(X, terms)
         ended = int(model.starts_["converged"].sum())
-        cells = (name, f"{ms:.2f}", f"{ms / base:.1f}x", f"{whole:.1f}", model.n_iter_, f"{ended} of {STARTS}")
-        print(f"| {' | '.join(map(str, cells))} |", flush=True)
+        times = f"{ms:.2f} | {ms / base:.1f}x | {whole:.1f}"
+        print(f"| {name} | {times} | {model.n_iter_} | {ended} of {STARTS} |", flush=True)
 
 
 if __name__ == "__main__":
