@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +16,7 @@ GIVEN_FACTORS = "given factors"
 """What `init` becomes where it was a set of factors: they can be as large as the data."""
 
 _LARGEST_ARRAY = 1000
-_LARGEST_DENSE = 10**8
+_LARGEST_SIDE = {True: 10**7, False: 5000}  # of sparse matrices, and of others
 _LARGEST_MATRIX = 250_000
 """Numbers other than zero that the matrix of a penalty may have: about 5 MB as text."""
 
@@ -125,7 +124,7 @@ def _encode_field(value: Any) -> Any:
     if not (sparse or (isinstance(value, np.ndarray) and value.ndim == 2)):
         return encode(value)
     filled = value.nnz if sparse else np.count_nonzero(value)
-    if filled > _LARGEST_MATRIX:
+    if filled > _LARGEST_MATRIX or max(value.shape) > _LARGEST_SIDE[sparse]:
         return {"kind": "text", "text": repr(value)}
     if sparse:
         triples = value.tocoo()
@@ -140,13 +139,13 @@ def _encode_field(value: Any) -> Any:
 def _decode_matrix(stored: Mapping[str, Any]) -> Any:
     places = (np.array(stored["rows"], dtype=np.int64), np.array(stored["columns"], dtype=np.int64))
     numbers, shape = np.array(stored["values"], dtype=np.float64), tuple(map(int, stored["shape"]))
+    # One number in a file must not claim all memory.
+    if len(shape) != 2 or max(shape) > _LARGEST_SIDE[bool(stored["sparse"])]:
+        raise ValueError(f"a matrix of shape {shape} is not one that files have")
     if stored["sparse"]:
         from scipy.sparse import coo_array
 
         return coo_array((numbers, places), shape=shape).tocsr()
-    # One number in a file must not claim all memory.
-    if len(shape) != 2 or math.prod(shape) > _LARGEST_DENSE:
-        raise ValueError(f"a matrix of shape {shape} is not one that files have")
     matrix = np.zeros(shape)
     matrix[places] = numbers
     return matrix
