@@ -141,7 +141,8 @@ def test_matrices_that_are_too_large_for_a_file_are_lost_by_name() -> None:
 
 @pytest.mark.parametrize("sparse", [True, False])
 def test_a_file_cannot_claim_all_memory_by_a_shape(sparse: bool) -> None:
-    field = {"kind": "matrix", "shape": [10**9] * 2, "sparse": sparse, "rows": [], "columns": [], "values": []}
+    empty = {"rows": [], "columns": [], "values": []}
+    field = {"kind": "matrix", "shape": [10**9] * 2, "sparse": sparse, **empty}
     stored = {"kind": "penalty", "class": "LinearDynamics", "fields": {"H": field, "strength": 1.0}}
     with pytest.raises(ValueError, match="not one that files have"):
         from_text(json.dumps({"penalties_b": stored}))
