@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from tparafac2.penalties import Parafac2, TemporalSmoothness
+from tparafac2.penalties import (
+    L1,
+    Box,
+    GeneralisedRidge,
+    LinearDynamics,
+    NormBall,
+    Parafac2,
+    Simplex,
+    TemporalSmoothness,
+    Unimodal,
+    laplacian,
+)
 
 peer = pytest.importorskip("matcouply.penalties")
 
@@ -49,3 +60,50 @@ def test_parafac2_sweeps_equal_matcouply(shape, sweeps):
         ours, delta = Parafac2().prox(v, rho, delta)
     np.testing.assert_allclose(delta, theirs[1], rtol=0, atol=1e-10)
     np.testing.assert_allclose(ours, [basis @ theirs[1] for basis in theirs[0]], rtol=0, atol=1e-10)
+
+
+# --- terms on entries and columns ---------------------------------------------------------------------------
+
+LAPLACIAN = laplacian([(j, j + 1) for j in range(19)], 20).toarray()
+
+TERMS = {
+    "L1": (L1(0.7), lambda n: peer.L1Penalty(0.7)),
+    "box": (Box(-0.3, 0.8), lambda n: peer.Box(-0.3, 0.8)),
+    "simplex": (Simplex(), lambda n: peer.UnitSimplex()),
+    "ball": (NormBall(0.6), lambda n: peer.L2Ball(0.6)),
+    "one peak": (Unimodal(), lambda n: peer.Unimodality()),
+    "one peak, not negative": (Unimodal(nonnegative=True), lambda n: peer.Unimodality(non_negativity=True)),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", TERMS)
+def test_terms_on_columns_equal_matcouply(name, shape):
+    v, rho, _ = draw(shape, seed=3)
+    ours, make = TERMS[name]
+    theirs = make(shape[1])
+    found = np.stack(theirs.factor_matrices_update(list(v), list(rho), [None] * len(v)))
+    np.testing.assert_allclose(ours.prox(v, rho)[0], found, rtol=0, atol=1e-7)
+    if name == "L1":
+        assert ours.value(v) == pytest.approx(float(theirs.penalty(list(v))), rel=1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_generalised_ridge_equals_matcouply(shape):
+    v, rho, _ = draw(shape, seed=4)
+    n = shape[1]
+    matrix = LAPLACIAN[:n, :n] + 0.1 * np.eye(n)
+    ours, theirs = GeneralisedRidge(matrix), peer.GeneralizedL2Penalty(matrix)
+    found = np.stack(theirs.factor_matrices_update(list(v), list(rho), [None] * len(v)))
+    np.testing.assert_allclose(ours.prox(v, rho)[0], found, rtol=0, atol=1e-9)
+    assert ours.value(v) == pytest.approx(float(theirs.penalty(list(v))), rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", SHAPES[1:])  # theirs fails for one component
+def test_linear_dynamics_equal_matcouply(shape):
+    v, rho, _ = draw(shape, seed=5)
+    H = np.random.default_rng(6).standard_normal((shape[1], shape[1])) / np.sqrt(shape[1])
+    ours, theirs = LinearDynamics(H, 0.8), peer.LDSPenalty(0.8, H)
+    found = np.stack(theirs.factor_matrices_update(list(v), list(rho), None)).reshape(shape)
+    np.testing.assert_allclose(ours.prox(v, rho)[0], found, rtol=0, atol=1e-9)
+    assert ours.value(v) == pytest.approx(float(theirs.penalty(list(v))), rel=1e-9)

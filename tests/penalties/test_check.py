@@ -363,3 +363,43 @@ def test_abilities_that_are_not_there_are_found_out(parts, said):
     check_penalty(Weighted(0.5))
     with pytest.raises(PenaltyError, match=said):
         check_penalty(Weighted(0.5, **parts))
+
+
+INEXACT = {"degree": None, "exact": False}
+
+
+class Wrongly(Ridge):
+    """A ridge that says of itself what it is told to."""
+
+
+@pytest.mark.parametrize(
+    ("claims", "says"),
+    [
+        ({"on_scale": "bounds"}, "a component of any scale is on the set"),
+        ({"on_scale": "holds"}, "on_scale must be 'costs', 'bounds' or None, got 'holds'"),
+        (INEXACT | {"value": lambda self, x: 1.0, "on_scale": "costs"}, "costs no more"),
+        (
+            INEXACT | {"value": lambda self, x: float(np.maximum(x, 0).sum()), "even": True},
+            "the value of -x is another than that of x",
+        ),
+    ],
+)
+def test_what_is_said_of_scale_and_sign_must_hold(claims, says):
+    liar = type("Liar", (Wrongly,), {**claims, "rotatable": (), "bands": None})(1.0)
+    with pytest.raises(PenaltyError, match=says):
+        check_penalty(liar)
+
+
+class OnlyForward(Ridge):
+    """Refuses time that goes round, or all times."""
+
+    def on_clock(self, times, period):
+        if period is not None or self.strength > 5:
+            raise ValueError("not for me")
+        return self
+
+
+def test_a_period_may_be_refused_but_not_a_clock():
+    check_penalty(OnlyForward(1.0))
+    with pytest.raises(ValueError, match="not for me"):
+        check_penalty(OnlyForward(6.0))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tparafac2 as tp
 from tparafac2.cli.wording import FLAGS
 from tparafac2.data import Labels
-from tparafac2.penalties import NonNegative, SoftParafac2, Static, TemporalSmoothness
+from tparafac2.penalties import Box, NonNegative, SoftParafac2, Static, TemporalSmoothness
 from tparafac2.report.display import account
 from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, Terms, Trust, notes, sentence, wording
 from tparafac2.result.findings import chosen_start, count_alike, count_same_objective, likeness
@@ -119,6 +119,7 @@ CASES = {
     Kind.STATIC: {"B": static_patterns(1)},
     Kind.GIVES_WAY: {"terms": Terms(B=(SoftParafac2(2.0), TemporalSmoothness(1.0)))},
     Kind.NONNEGATIVE: {"terms": Terms(A=(NonNegative(),))},
+    Kind.FURTHER_TERM: {"terms": Terms(B=(Box(0.0, 1.0),))},
     Kind.COULD_BE_NONNEGATIVE: {
         "terms": Terms(),
         "negative_share": 0.0,

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tparafac2.penalties import NonNegative, Parafac2, Ridge, TemporalSmoothness
+from tparafac2.penalties import (
+    GeneralisedRidge,
+    LinearDynamics,
+    NonNegative,
+    Parafac2,
+    Ridge,
+    TemporalSmoothness,
+    laplacian,
+)
 from tparafac2.result.parameters import GIVEN_FACTORS, from_text, to_text
 
 SIMPLE = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
@@ -109,3 +117,32 @@ def test_a_file_cannot_ask_for_arrays_of_other_kinds(dtype: str) -> None:
     text = json.dumps({"x": {"kind": "array", "dtype": dtype, "shape": [1], "values": [1]}})
     with pytest.raises(ValueError, match="not known"):
         from_text(text)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_matrices_of_penalties_come_back_exactly(sparse: bool) -> None:
+    matrix = laplacian([(i, i + 1) for i in range(59)], 60, np.linspace(0.1, 1.0, 59))
+    term = GeneralisedRidge(matrix if sparse else matrix.toarray(), 0.3)
+    dynamics = LinearDynamics(np.random.default_rng(0).standard_normal((60, 60)), 2.0, steps=(1, 2))
+    kept, lost = from_text(to_text({"penalties_b": [term, dynamics]}))
+    assert not lost
+    again, then = kept["penalties_b"]
+    assert isinstance(again.matrix, np.ndarray) is not sparse
+    assert (again.strength, then.strength, then.steps) == (0.3, 2.0, (1, 2))
+    assert abs(again.matrix - term.matrix).max() == 0
+    np.testing.assert_array_equal(then.H, dynamics.H)
+
+
+def test_matrices_that_are_too_large_for_a_file_are_lost_by_name() -> None:
+    huge = LinearDynamics(np.ones((600, 600)))
+    kept, lost = from_text(to_text({"penalties_b": [huge]}))
+    assert (kept, lost) == ({"penalties_b": [None]}, {"penalties_b[0]": repr(huge)})
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_file_cannot_claim_all_memory_by_a_shape(sparse: bool) -> None:
+    empty = {"rows": [], "columns": [], "values": []}
+    field = {"kind": "matrix", "shape": [10**9] * 2, "sparse": sparse, **empty}
+    stored = {"kind": "penalty", "class": "LinearDynamics", "fields": {"H": field, "strength": 1.0}}
+    with pytest.raises(ValueError, match="not one that files have"):
+        from_text(json.dumps({"penalties_b": stored}))

@@ -202,3 +202,30 @@ def test_terms_of_degree_one_are_balanced_too(seed, which, without_squares):
         other = [best.a * a, best.b * b, best.c / (a * b)]
         total = costs.after(other) + slopes.after(other, 1)
         assert (best.penalty <= total * (1 + 1e-9)).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2))
+def test_scale_moves_between_two_modes_where_the_third_is_held(seed, held):
+    factors, movable = draw(seed), [i != held for i in range(3)]
+    scales = best_scaling(penalties_of(*factors), sizes_of(*factors), movable=movable)
+    balanced = rescaled(factors, scales)
+    costs = penalties_of(*balanced)
+    first, second = (i for i in range(3) if i != held)
+    np.testing.assert_array_equal(scales[held], 1.0)
+    np.testing.assert_allclose(costs[first], costs[second], rtol=1e-10)
+    assert scales.penalty[0] == pytest.approx(sum(cost.sum() for cost in costs), rel=1e-10)
+    np.testing.assert_allclose(reconstruct(*balanced), reconstruct(*factors), rtol=1e-9)
+
+
+def test_with_one_mode_that_may_move_nothing_does():
+    factors = draw(0)
+    scales = best_scaling(penalties_of(*factors), sizes_of(*factors), movable=(True, False, False))
+    assert all((scale == 1.0).all() for scale in scales[:3])
+
+
+def test_a_component_that_vanished_is_not_set_to_zero_where_it_is_held():
+    ones = np.ones((1, 2))
+    sizes = Costs(np.array([[1.0, 0.0]]), ones, ones)
+    scales, gone = remove_vanished(no_scaling(sizes), sizes, (True, False, True))
+    assert gone.tolist() == [[False, True]]
+    assert (scales.a.tolist(), scales.b.tolist(), scales.c.tolist()) == ([[1, 0]], [[1, 1]], [[1, 0]])

@@ -37,7 +37,7 @@ from tparafac2.fitting.checks import count_jobs
 from tparafac2.fitting.memory import needed_bytes
 from tparafac2.fitting.packing import pack
 from tparafac2.fitting.polishing import on_data, on_sketch, polish
-from tparafac2.penalties import Quadratic, asks_for, can_rotate, is_temporal, softens
+from tparafac2.penalties import Quadratic, asks_for, can_rotate, holds_zero, is_temporal, joins_rows, softens
 from tparafac2.result import ENDINGS, GIVEN_FACTORS, Finding, Kind, Method, Result, Terms, sentence
 from tparafac2.solver import Problem, Run, Settings, Start, Status, build_problem, finish
 from tparafac2.starts import (
@@ -271,7 +271,7 @@ def _require_weights(problem: Problem) -> None:
 
 
 def _require_lasting_columns(problem: Problem) -> None:
-    """Refuse columns that come and go where a term on changes has an auxiliary, which would bridge them."""
+    """Refuse columns that come and go where the auxiliary of a term would be other than zero there."""
     if present_columns(problem.data) is None:
         return
     for penalty in (term.penalty for term in problem.b.splits):
@@ -284,6 +284,11 @@ def _require_lasting_columns(problem: Problem) -> None:
             raise ValueError(
                 f"columns that come and go (bridge=False) are not for {type(penalty).__name__}, which knows "
                 "no such columns: use TemporalSmoothness, or bridge=True."
+            )
+        if joins_rows(penalty) or not holds_zero(penalty):
+            raise ValueError(
+                f"columns that come and go (bridge=False) are not for {type(penalty).__name__}, by which the "
+                "pattern of a column that is not there would not be zero: use bridge=True."
             )
 
 
@@ -332,7 +337,8 @@ def _sketch(data: SliceData, terms: Terms, plan: FitPlan) -> Sketch | None:
     with threadpool_limits(limits=1), teamwork(1 if is_helper() else count_jobs(plan.n_jobs)):
         if plain:
             return sketch(data, plan.rank)
-        return sample(data, plan.rank) if isinstance(data, Sweepable) else None
+        apart = not any(map(joins_rows, terms.A))
+        return sample(data, plan.rank) if apart and isinstance(data, Sweepable) else None
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import Intake, SliceData
-from tparafac2.errors import InvalidType
+from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.fitting import FitPlan, count_jobs, read_groups
 from tparafac2.inference.asked import FEWEST, Request, read_contrasts, require_units, require_usable
 from tparafac2.inference.drawing import ResidualDraws, RowDraws, can_draw_rows, require_residuals
 from tparafac2.inference.refits import Refits, all_refits, broken, problem_of, refits_elsewhere
 from tparafac2.inference.spread import Factors, Spread, matched, turning_to
 from tparafac2.large import stored_if_large
-from tparafac2.penalties import asks_for, softens
+from tparafac2.penalties import asks_for, joins_rows, softens
 from tparafac2.preparing import Prepared
 from tparafac2.result import (
     UNSTABLE,
@@ -30,6 +30,7 @@ from tparafac2.result import (
 )
 from tparafac2.solver import Run, Start, solve
 from tparafac2.starts import Progress, child_seeds, in_units, one_of_several
+from tparafac2.words import Setting
 
 
 def intervals_of(
@@ -65,6 +66,18 @@ def intervals_of(
         return task.run(progress)
     finally:
         progress.close()
+
+
+def _require_rows_apart(terms: Terms) -> None:
+    """Refuse to draw rows anew where a term looks at all of them together."""
+    for term in terms.A:
+        if joins_rows(term):
+            raise InvalidValue(
+                f"the model has a term on the loadings of all rows together ({type(term).__name__}), which "
+                "means something else for rows drawn anew: use ",
+                Setting("over", "residuals"),
+                ".",
+            )
 
 
 def _data_of(result: Result, X: Any, **given: Any) -> Intake:
@@ -149,6 +162,7 @@ class _Task:
         """Refuse before any work what cannot be done with these data."""
         _ = self.contrasts
         if "rows" in self.request.kinds:
+            _require_rows_apart(self.terms)
             what = "rows" if self.groups is None else "groups"
             require_units(len(self.members), self.result.rank, what)
             if not can_draw_rows(self.data):

@@ -12,7 +12,7 @@ import numpy as np
 
 from tparafac2.data import FloatArray
 from tparafac2.newdata.chains import Chain, Ties
-from tparafac2.penalties import proximal
+from tparafac2.penalties import is_set, proximal
 from tparafac2.solver.problem import Scaled, SortedTerms
 from tparafac2.solver.rows import RowBlock
 from tparafac2.solver.rules import Momentum, StopRule, WeightRule
@@ -116,14 +116,18 @@ class Course:
 
     def value(self, B: FloatArray) -> float:
         """What all terms on the patterns cost."""
-        total = self.ties.value(B) + sum(term.value(B) for term in self.splits if term.degree != 0)
+        total = self.ties.value(B) + sum(term.value(B) for term in self.splits if not is_set(term.penalty))
         if self.soft is not None and self.turning is not None:
             total += float((self.soft * ((B - self.turning.nearest(B)) ** 2).sum(axis=(1, 2))).sum())
         return total
 
+    def strength_value(self, C: FloatArray) -> float:
+        """What all terms on the strengths cost."""
+        return sum(term.value(C) for term in self.strengths.everything if not is_set(term.penalty))
+
     def met(self, B: FloatArray) -> FloatArray:
         """The patterns on all constraints, in turn where there are several."""
-        sets = [term for term in self.split if isinstance(term, Turning) or term.degree == 0]
+        sets = [term for term in self.split if isinstance(term, Turning) or is_set(term.penalty)]
         even = np.ones(len(B))
         for _ in range(_SWEEPS if len(sets) > 1 else 1):
             last = B
@@ -237,7 +241,7 @@ def go_on(seen: Seen, course: Course, C: FloatArray, settings: Settings = _SETTI
         _solve_strengths(seen, course, patterns.B, strengths)
         C = strengths.values[0].T
         objective = float(seen.errors(patterns.B, C).sum()) + course.value(patterns.B)
-        objective += sum(term.value(C) for term in course.strengths.everything if term.degree != 0)
+        objective += course.strength_value(C)
         gap = patterns.gap
         ahead = momentum.step(_ALL, np.array([objective]))
         converged = bool(stop.step(_ALL, np.array([objective]), np.array([gap]))[0])
@@ -266,5 +270,5 @@ def _finished(
     C = np.asarray(strengths.feasible(0))
     errors = seen.errors(B, C)
     objective = float(errors.sum()) + course.value(B)
-    objective += sum(term.value(C) for term in course.strengths.everything if term.degree != 0)
+    objective += course.strength_value(C)
     return Continued(B, C, errors, objective, *ended)

@@ -23,6 +23,7 @@ from tparafac2.penalties import (
     continued,
     distance_weights,
     is_temporal,
+    joins_rows,
     softens,
     squared_steps,
 )
@@ -72,7 +73,7 @@ class Further(NamedTuple):
 def terms_for(result: Result, new: Further) -> Terms:
     """The terms of the fit for all slices: the lambdas are kept, and the clock goes on."""
     terms, order = result.terms or Terms(), list(result.clock.order)
-    _require_apart(terms)
+    _require_apart(terms, new)
     known, times = len(order), np.append(result.clock.times[order], new.times[new.observed])
     B, C = (tuple(continued(mode, times, known, result.period)) for mode in (terms.B, terms.C))
     if asks_for(terms.B, "static"):
@@ -89,8 +90,16 @@ def terms_for(result: Result, new: Further) -> Terms:
     return replace(terms, B=B, C=C, tie=tie)
 
 
-def _require_apart(terms: Terms) -> None:
-    """Refuse terms on changes in time of which it is not known how they go on."""
+def _require_apart(terms: Terms, new: Further) -> None:
+    """Refuse terms on changes in time of which it is not known how they go on, and on what is not apart."""
+    joined = [("strengths of all times", term) for term in terms.C if joins_rows(term)]
+    if new.n_new:
+        joined += [("columns that were in the fit", term) for term in terms.B if joins_rows(term)]
+    for what, term in joined:
+        raise InvalidValue(
+            f"the model has a term on the {what} together ({type(term).__name__}), which says nothing of "
+            "further ones: fit all data again."
+        )
     for mode, name in ((terms.B, "patterns"), (terms.C, "strengths")):
         for term in mode:
             if is_temporal(term) and (name == "strengths" or not _known_in_time(term)):

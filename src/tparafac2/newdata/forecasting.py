@@ -16,7 +16,7 @@ from tparafac2.newdata.horizon import horizon
 from tparafac2.newdata.origins import Origins, in_hindsight, without_later_times
 from tparafac2.newdata.residuals import Noise, known_noise, measured_noise
 from tparafac2.newdata.strength_courses import strength_draws
-from tparafac2.penalties import asks_for
+from tparafac2.penalties import asks_for, keep_sign
 from tparafac2.preparing import undo
 from tparafac2.preparing.steps import transform_steps
 from tparafac2.result import Result, Terms
@@ -248,10 +248,10 @@ def _drawn(result: Result, times: NDArray[np.float64], origins: Origins, asked: 
         variances = np.zeros(ahead.shape) if static else np.stack([origins.spread(gap) for gap in gaps])
         variances = np.where(ahead[-1:].any(axis=2, keepdims=True), variances, 0.0)  # columns that are gone
         means, draws = _strengths(C, clock, times, asked, seeds[:-1])
-    if asks_for(terms.C, "nonnegative") or terms.fixed_strengths:
+    if keep_sign(terms.C) or terms.fixed_strengths:
         means, draws = np.maximum(means, 0.0), np.maximum(draws, 0.0)
     ahead, means, draws = (np.asarray(one, dtype=np.float64) for one in (ahead, means, draws))
-    bounded = asks_for(terms.B, "nonnegative")
+    bounded = keep_sign(terms.B)
     return _Drawn(ahead, variances, means, draws, bounded, np.random.default_rng(seeds[-1]))
 
 

@@ -28,6 +28,7 @@ from tparafac2.errors import InvalidValue
 from tparafac2.fitting import require_integer
 from tparafac2.large import Stored, stored_if_large, take_stored
 from tparafac2.newdata.matching import NOTHING_SAID, Given, NewRows, as_data, matched
+from tparafac2.penalties import is_temporal, joins_rows
 from tparafac2.preparing import prepare_stored_again, prepares, undo
 from tparafac2.result import LostTerm, Result, Terms
 from tparafac2.solver import Settings, best_rows, build_problem
@@ -133,6 +134,11 @@ def terms_of(result: Result) -> Terms:
         raise InvalidValue(
             f"the penalty {lost[0]!r} on the loadings is not one of this package, and files keep its name "
             "only: fit the model again."
+        )
+    if joined := [term for term in result.terms.A if joins_rows(term) or is_temporal(term)]:
+        raise InvalidValue(
+            f"the model has a term on the loadings of all rows together ({type(joined[0]).__name__}), so "
+            "that new rows have none of their own: fit all rows again."
         )
     return result.terms
 

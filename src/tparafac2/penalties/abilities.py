@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.penalties.base import FloatArray, Paced, Penalty, Quadratic
+from tparafac2.penalties.base import FloatArray, Paced, Penalty, Quadratic, Reach
 from tparafac2.penalties.proximal import links_of
 
 Constraint: TypeAlias = Literal["nonnegative", "parafac2", "static"]
@@ -133,6 +133,33 @@ def size_weight(term: Penalty) -> float | None:
     (0.5, None)
     """
     return float(term.strength) if getattr(term, "measures", None) == "sum of sizes" else None  # type: ignore[attr-defined]
+
+
+def keep_sign(terms: Sequence[Penalty]) -> bool:
+    """Tell whether the terms leave no negative entries.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Box, Simplex
+    >>> keep_sign([Simplex()]), keep_sign([Box(-1.0, 1.0)])
+    (True, False)
+    """
+    return asks_for(terms, "nonnegative") or any(
+        term.reach(1).lower >= 0 for term in terms if hasattr(term, "reach")
+    )
+
+
+def holds_zero(term: Penalty) -> bool:
+    """Tell whether a single entry may be zero, for all that a term says of its entries.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import Box, Ridge
+    >>> holds_zero(Box(-1.0, 1.0)), holds_zero(Box(0.5, 1.0)), holds_zero(Ridge(1.0))
+    (True, False, True)
+    """
+    reach = term.reach(1) if hasattr(term, "reach") else Reach()
+    return bool(reach.lower <= 0 <= reach.upper)
 
 
 def joins_rows(term: Penalty) -> bool:

@@ -69,16 +69,19 @@ def solved(v: Float64Array, rho: Float64Array, steps: Steps, factors: list[tuple
     return x
 
 
-def solved_in_eigenbasis(v: Float64Array, rho: Float64Array, steps: Steps) -> Float64Array:
+def solved_in_eigenbasis(
+    v: Float64Array, rho: Float64Array, steps: Steps, eigen: tuple[Float64Array, Float64Array]
+) -> Float64Array:
     """Solve for all slices where H is symmetric: a tridiagonal system over time for every eigenvector.
 
     Examples
     --------
     >>> steps = Steps(0.5 * np.eye(1), (1,), 1e9)
-    >>> solved_in_eigenbasis(np.array([[[4.0]], [[7.0]]]), np.ones(2), steps)[:, 0, 0].round(6).tolist()
+    >>> eigen = np.array([0.5]), np.eye(1)
+    >>> solved_in_eigenbasis(np.array([[[4.0]], [[7.0]]]), np.ones(2), steps, eigen).round(6).ravel().tolist()
     [6.0, 3.0]
     """
-    values, vectors = np.linalg.eigh(steps.H)
+    values, vectors = eigen
     pulls, last = _pulls(steps), len(v) - 1
     x = rho[:, None, None] * (vectors.T @ v)
     pivots, shares = [], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -207,8 +208,8 @@ class LinearDynamics:
         if self.strength == 0:
             return v.copy(), None
         steps = self._steps(len(v))
-        if self._symmetric:
-            return solved_in_eigenbasis(wide, weights, steps).astype(v.dtype, copy=False), None
+        if self._eigen is not None:
+            return solved_in_eigenbasis(wide, weights, steps, self._eigen).astype(v.dtype, copy=False), None
         if state is None or not np.array_equal(state[0], weights):
             state = weights.copy(), factorised(weights, steps)
         return solved(wide, weights, steps, state[1]).astype(v.dtype, copy=False), state
@@ -232,9 +233,13 @@ class LinearDynamics:
             )
         return replace(self, steps=tuple(int(n) for n in whole))
 
-    @property
-    def _symmetric(self) -> bool:
-        return bool(np.abs(self.H - self.H.T).max() <= _SYMMETRIC * np.abs(self.H).max())
+    @cached_property
+    def _eigen(self) -> tuple[Float64Array, Float64Array] | None:
+        """Eigenvalues and eigenvectors of a symmetric H; else None."""
+        if np.abs(self.H - self.H.T).max() > _SYMMETRIC * np.abs(self.H).max():
+            return None
+        values, vectors = np.linalg.eigh(self.H)
+        return values, vectors
 
     def _steps(self, n: int) -> Steps:
         return Steps(self.H, self.steps if self.steps is not None else (1,) * (n - 1), float(self.strength))

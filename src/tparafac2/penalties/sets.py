@@ -130,7 +130,7 @@ class Simplex:
         """Give the most negative entry, or the largest difference of a sum, relative to the total."""
         columns = columns_of(x)
         missed = np.abs(columns.sum(axis=1) - self.total).max(initial=0.0)
-        return float(np.max(-columns, initial=missed)) / self.total
+        return max(0.0, float(missed), float(-columns.min())) / self.total
 
     def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
         """Give every column's nearest point on the simplex."""
@@ -237,8 +237,8 @@ class Unimodal:
         columns = columns_of(wide / proximal.component_sizes(wide))
         steps, peaks = np.diff(columns, axis=1), columns.argmax(axis=1)[:, None]
         wrong = np.where(np.arange(steps.shape[1]) < peaks, -steps, steps)
-        worst = float(wrong.max(initial=0.0))
-        return max(worst, float(0.0 - columns.min())) if self.nonnegative else worst
+        worst = max(0.0, float(wrong.max(initial=0.0)))
+        return max(worst, float(-columns.min())) if self.nonnegative else worst
 
     def prox(self, v: FloatArray, rho: FloatArray, state: None = None) -> tuple[FloatArray, None]:
         """Give every column's nearest one with a single peak."""

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.metrics import cancelling_pair
-from tparafac2.penalties import asks_for
+from tparafac2.penalties import Quadratic, asks_for, softens
 from tparafac2.result.judging import judged
 from tparafac2.result.jumps import jumps
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.moments import gaps, timeline
 from tparafac2.result.parameters import GIVEN_FACTORS
 from tparafac2.result.record import Result, unit_columns
+from tparafac2.result.terms import LostTerm, Terms
 
 STATIC = 1e-6
 """A pattern whose squared changes are this small a part of its square does not change."""
@@ -352,6 +353,24 @@ def _same_rows(result: Result) -> Iterator[Finding]:
         yield Finding(Kind.SAME_ROWS, Severity.NOTE, component=int(r) + 1, numbers=numbers)
 
 
+def _further_terms(terms: Terms) -> Iterator[Finding]:
+    """What was asked of the factors beyond norms, smoothness and the constraints that models are made of."""
+    names = {"A": "loadings", "B": "patterns", "C": "strengths"}
+    for mode, those in terms.modes.items():
+        for term in those:
+            known = isinstance(term, Quadratic) or softens(term) or hasattr(term, "constraint")
+            if known or (mode == "C" and terms.fixed_strengths):
+                continue
+            given = ((name, getattr(term, name)) for name in getattr(term, "__dataclass_fields__", ()))
+            numbers = {name: value for name, value in given if _is_finite(value)}
+            kind = term.text if isinstance(term, LostTerm) else type(term).__name__
+            yield Finding(Kind.FURTHER_TERM, numbers={"factor": names[mode], "term": kind, **numbers})
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, bool | int | float) and math.isfinite(value)
+
+
 def _constraints(result: Result) -> Iterator[Finding]:
     """Whether the constraints on the patterns suit the data."""
     if result.terms is None or not all(np.isfinite(piece).all() for piece in result.B):
@@ -362,6 +381,7 @@ def _constraints(result: Result) -> Iterator[Finding]:
     bounded = {name: asks_for(terms, "nonnegative") for name, terms in modes.items()}
     if any(bounded.values()):
         yield Finding(Kind.NONNEGATIVE, numbers=bounded)
+    yield from _further_terms(result.terms)
     if result.negative_share is None:
         return
     squares = [(float(np.sum(np.minimum(piece, 0.0) ** 2)), float(np.sum(piece**2))) for piece in result.B]

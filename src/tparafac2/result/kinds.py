@@ -47,6 +47,7 @@ class Kind(StrEnum):
     SUDDEN = "sudden"
     GIVES_WAY = "gives_way"
     NONNEGATIVE = "nonnegative"
+    FURTHER_TERM = "further_term"
     COULD_BE_NONNEGATIVE = "could_be_nonnegative"
     NEGATIVE_DATA = "negative_data"
     UNDETERMINED = "undetermined"

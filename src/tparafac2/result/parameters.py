@@ -16,6 +16,9 @@ GIVEN_FACTORS = "given factors"
 """What `init` becomes where it was a set of factors: they can be as large as the data."""
 
 _LARGEST_ARRAY = 1000
+_LARGEST_SIDE = {True: 10**7, False: 5000}  # of sparse matrices, and of others
+_LARGEST_MATRIX = 250_000
+"""Numbers other than zero that the matrix of a penalty may have: about 5 MB as text."""
 
 
 def to_text(parameters: Mapping[str, Any]) -> str:
@@ -81,7 +84,9 @@ def encode(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray) and _is_plain(value.dtype) and value.size <= _LARGEST_ARRAY:
         return _encode_array(np.asarray(value))
     if _penalty_class(type(value).__name__) is type(value):
-        fields = {item.name: encode(getattr(value, item.name)) for item in dataclasses.fields(value)}
+        fields = {item.name: _encode_field(getattr(value, item.name)) for item in dataclasses.fields(value)}
+        if any(isinstance(field, dict) and field["kind"] == "text" for field in fields.values()):
+            return {"kind": "text", "text": repr(value)}
         return {"kind": "penalty", "class": type(value).__name__, "fields": fields}
     return {"kind": "text", "text": repr(value)}
 
@@ -105,10 +110,45 @@ def decode(stored: Any, place: str, lost: dict[str, str]) -> Any:
         return {key: decode(item, f"{place}[{key!r}]", lost) for key, item in stored["items"].items()}
     if kind == "array":
         return _decode_array(stored)
+    if kind == "matrix":
+        return _decode_matrix(stored)
     if kind == "penalty" and (penalty := _penalty_class(stored["class"])) is not None:
         return penalty(**{name: decode(item, place, lost) for name, item in stored["fields"].items()})
     lost[place] = str(stored.get("text", stored.get("class")))
     return None
+
+
+def _encode_field(value: Any) -> Any:
+    """As `encode`; matrices of penalties may be larger, and are kept by what is not zero in them."""
+    sparse = hasattr(value, "tocoo")
+    if not (sparse or (isinstance(value, np.ndarray) and value.ndim == 2)):
+        return encode(value)
+    filled = value.nnz if sparse else np.count_nonzero(value)
+    if filled > _LARGEST_MATRIX or max(value.shape) > _LARGEST_SIDE[sparse]:
+        return {"kind": "text", "text": repr(value)}
+    if sparse:
+        triples = value.tocoo()
+        (rows, columns), numbers = triples.coords, triples.data
+    else:
+        rows, columns = np.nonzero(value)
+        numbers = value[rows, columns]
+    kept = {"rows": rows.tolist(), "columns": columns.tolist(), "values": numbers.tolist()}
+    return {"kind": "matrix", "shape": list(value.shape), "sparse": sparse, **kept}
+
+
+def _decode_matrix(stored: Mapping[str, Any]) -> Any:
+    places = (np.array(stored["rows"], dtype=np.int64), np.array(stored["columns"], dtype=np.int64))
+    numbers, shape = np.array(stored["values"], dtype=np.float64), tuple(map(int, stored["shape"]))
+    # One number in a file must not claim all memory.
+    if len(shape) != 2 or max(shape) > _LARGEST_SIDE[bool(stored["sparse"])]:
+        raise ValueError(f"a matrix of shape {shape} is not one that files have")
+    if stored["sparse"]:
+        from scipy.sparse import coo_array
+
+        return coo_array((numbers, places), shape=shape).tocsr()
+    matrix = np.zeros(shape)
+    matrix[places] = numbers
+    return matrix
 
 
 def _encode_array(array: NDArray[Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ _ROWS = {
     "status": tuple(ENDINGS.values()),
     "starts": (Kind.ONE_START, Kind.STARTS, Kind.FEW_STARTS_AGREE),
     "constraints": (Kind.GIVES_WAY, Kind.NONNEGATIVE, Kind.COULD_BE_NONNEGATIVE),
+    "further terms": (Kind.FURTHER_TERM,),
     "missing entries": (Kind.MISSING,),
     "weights": (Kind.WEIGHTED,),
     "time": (Kind.UNEVEN_TIMES, Kind.PERIODIC),

@@ -19,6 +19,7 @@ from tparafac2.penalties import (
     coupled_value,
     is_set,
     is_temporal,
+    keep_sign,
     softens,
     violation,
 )
@@ -109,7 +110,7 @@ class Terms:
     @property
     def is_unique(self) -> bool:
         """Whether components are determined, and not only their span."""
-        return not self.fixed_strengths or asks_for(self.A, "nonnegative")
+        return not self.fixed_strengths or keep_sign(self.A)
 
     @property
     def smoothness(self) -> float | None:

@@ -64,6 +64,7 @@ _SENTENCES = {
     Kind.GIVES_WAY: "Sizes and angles of the patterns may give way ({rigidity} {value:.3g}), and do "
     "so by {percent} of the patterns' size.",
     Kind.NONNEGATIVE: "{what} cannot be negative.",
+    Kind.FURTHER_TERM: "{what} {do}.",
     Kind.COULD_BE_NONNEGATIVE: "The data are nowhere negative, but {percent} of the patterns' sum of "
     "squares is: patterns that are not negative either ({nonnegative}) are parts that cannot cancel.",
     Kind.NEGATIVE_DATA: "Patterns are not negative, but {percent} of the data's sum of squares is, as "
@@ -123,6 +124,17 @@ _ADVICE = {
         "unmeasured": "replicability was not measured (tp.choose does)",
         "let_give_way": ": let it give way (rigidity=)",
     }.items()
+}
+_FURTHER = {
+    "L1": "have few entries other than zero (L1, strength {strength:g})",
+    "Simplex": "are shares: not negative, with the sum {total:g} in every component",
+    "NormBall": "have a norm of at most {radius:g} in every component",
+    "Unimodal": "have one peak in every component",
+    "TotalVariation": "change by few steps (total variation, strength {strength:g})",
+    "GeneralisedRidge": "are alike where a matrix joins them (strength {strength:g})",
+    "HuberChanges": "change little in time, or suddenly (Huber, strength {strength:g}, threshold "
+    "{threshold:g})",
+    "LinearDynamics": "follow given dynamics (strength {strength:g})",
 }
 _REASONS = {
     "not_converged": "did not converge",
@@ -450,6 +462,20 @@ def _bands(finding: Finding) -> dict[str, Any]:
     }
 
 
+def _further(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    term = str(numbers["term"])
+    if term == "Box":
+        ends = {"from": numbers.get("lower"), "up to": numbers.get("upper")}
+        told = (f"{word} {bound:g}" for word, bound in ends.items() if bound is not None)
+        do = f"have entries {' '.join(told)}"
+    else:
+        do = _FURTHER.get(term, "have a term of their own ({term})").format_map(numbers)
+    if numbers.get("nonnegative"):
+        do += ", and cannot be negative"
+    return {"what": str(numbers["factor"]).capitalize(), "do": do}
+
+
 _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.EXPLAINED: _explained,
     Kind.EXPLAINS_NOTHING: _explained,
@@ -466,6 +492,7 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.SUDDEN: _sudden,
     Kind.GIVES_WAY: _percent,
     Kind.NONNEGATIVE: _bounded,
+    Kind.FURTHER_TERM: _further,
     Kind.COULD_BE_NONNEGATIVE: _percent,
     Kind.NEGATIVE_DATA: _percent,
     Kind.MISSING: _missing,
