@@ -472,7 +472,9 @@ def test_a_new_kind_of_finding_is_told_everywhere_by_its_name_and_sentence(monke
 
 def test_a_sudden_change_says_when_and_how_much():
     found = only(make(**CASES[Kind.SUDDEN]), Kind.SUDDEN)
-    assert (found.component, found.times) == (2, (2, 3))
+    assert (found.component, found.times) == (2, (2002, 2003))
     assert found.numbers["share"] == pytest.approx(1.0)
     assert 0 < found.numbers["cosine"] < 0.99
-    assert sentence(found, PYTHON).startswith("Component 2 changes suddenly between 2 and 3: 100 % of all")
+    assert sentence(found, PYTHON).startswith(
+        "Component 2 changes suddenly between 2002 and 2003: 100 % of all"
+    )
