@@ -157,6 +157,7 @@ def measure(X, R, given, repeats):
     steps, wholes = [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        tp.TParafac2(R, 1e-3, max_iter=2, **common, **given).fit(X)  # what is compiled is compiled now
         for _ in range(repeats):
             spans = []
             for iterations in (10, 70):
