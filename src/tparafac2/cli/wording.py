@@ -42,6 +42,8 @@ _ADVICE = {
     "let_give_way": ": let it give way (--rigidity)",
     "unique_model": "--model tparafac2, or --nonnegative rows",
     "use_parafac2": "--model parafac2",
+    "give_lambdas": "use --model tparafac2",
+    "refit": "--refit",
     "data": "the data",
     "load": "look at it with 'tparafac2 info' or 'tparafac2 report'",
     "our_file": "a model.nc that 'tparafac2 fit' wrote",

@@ -99,9 +99,7 @@ def read_sparsity(given: Any) -> dict[str, float]:
     if given is None:
         return {}
     asked = dict(given) if isinstance(given, Mapping) else {"patterns": given}
-    example = (
-        "a number for the patterns, or some by factor, as {'patterns': 0.01, 'rows': 0.01}"
-    )
+    example = "a number for the patterns, or some by factor, as {'patterns': 1e-4, 'rows': 1e-4}"
     for factor, weight in asked.items():
         if factor not in SPARSE:
             raise InvalidValue(
@@ -115,7 +113,7 @@ def read_sparsity(given: Any) -> dict[str, float]:
         if not 0 <= _as_number(weight) < math.inf:
             raise InvalidValue(
                 Argument("sparsity"),
-                f" must be finite and at least 0, 1e-3 to 1e-1 for example; got {told(given)}.",
+                f" must be finite and at least 0, 1e-5 to 1e-3 for example; got {told(given)}.",
                 received=given,
             )
     return {factor: float(weight) for factor, weight in asked.items() if weight}

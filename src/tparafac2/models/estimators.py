@@ -75,8 +75,8 @@ class TParafac2(Decomposition):
         patterns that cannot be, and components that are easier to find again.
     sparsity : float or mapping of str to float, optional
         How much it costs for entries to be other than zero (L1), without dimension: of "patterns", "rows" or
-        "strengths", as in ``{"patterns": 0.01, "rows": 0.01}``; a number alone is that of the patterns.
-        Useful values lie between 1e-3 and 1e-1. The strength of the term is sparsity * ||X||^(5/3). As it is
+        "strengths", as in ``{"patterns": 1e-4, "rows": 1e-4}``; a number alone is that of the patterns.
+        Useful values lie between 1e-5 and 1e-3; with more, weak components vanish. The strength of the term is sparsity * ||X||^(5/3). As it is
         of degree one, each lambda counts by itself: `smoothness` still sets them, but is no longer all that
         matters. Where patterns keep their sizes and angles (an infinite rigidity), entries become small
         rather than zero.

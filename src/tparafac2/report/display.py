@@ -48,6 +48,7 @@ _FIGURES = {
     Kind.LOWER_PASSED_OVER: "{lower} of {starts}",
     Kind.VANISHED: "{count} vanished",
     Kind.STATIC: "{count} static",
+    Kind.SUDDEN: "{count} sudden",
     Kind.MISSING: "{percent}",
     Kind.UNOBSERVED_TIMES: "not observed",
     Kind.ONLY_THERE: "{count} not replicable",
