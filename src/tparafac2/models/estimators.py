@@ -76,10 +76,10 @@ class TParafac2(Decomposition):
     sparsity : float or mapping of str to float, optional
         How much it costs for entries to be other than zero (L1), without dimension: of "patterns", "rows" or
         "strengths", as in ``{"patterns": 1e-4, "rows": 1e-4}``; a number alone is that of the patterns.
-        Useful values lie between 1e-5 and 1e-3; with more, weak components vanish. The strength of the term is sparsity * ||X||^(5/3). As it is
-        of degree one, each lambda counts by itself: `smoothness` still sets them, but is no longer all that
-        matters. Where patterns keep their sizes and angles (an infinite rigidity), entries become small
-        rather than zero.
+        Useful values lie between 1e-5 and 1e-3; with more, weak components vanish. The strength of the term
+        is sparsity * ||X||^(5/3). As it is of degree one, each lambda counts by itself: `smoothness` still
+        sets them, but is no longer all that matters. Where patterns keep their sizes and angles (an infinite
+        rigidity), entries become small rather than zero.
     smooth_strengths : float
         Weight of sum_k (c_k - c_(k-1))^2 beside the squares of the strengths, relative to lambda_d: 10 to
         1000 make strengths smooth in time. 0 leaves them free.

@@ -47,6 +47,9 @@ _PROPORTIONAL, _PROPORTIONAL_PARTS = 0.985, 0.99
 _SAME_ROWS = 0.98
 """Cosine of their strengths from which on two components may be mixed; non-negative patterns stand more."""
 
+_NEARLY_ZERO = 1e-3
+"""Of the largest entry of a component: what is less is as good as zero, where a constraint allows no zeros."""
+
 _FACTORS = {"A": "loadings", "B": "patterns", "C": "strengths"}
 
 _LESS, _LARGER = 0.05, 1.25
@@ -362,12 +365,13 @@ def _sparse(result: Result, terms: Terms) -> Iterator[Finding]:
         if not any(weights) or (mode == "C" and terms.fixed_strengths):
             continue
         pieces = result.B if mode == "B" else [result.A if mode == "A" else result.C]
-        there = np.concatenate([np.asarray(piece)[:, alive] for piece in pieces])
+        sizes = np.abs(np.concatenate([np.asarray(piece)[:, alive] for piece in pieces]))
         if mode == "B" and result.present is not None:  # the others are zero because they are not there
-            there = there[np.ravel(result.present)]
-        share = float(np.mean(there == 0)) if there.size else math.nan
-        numbers = {"factor": _FACTORS[mode], "strength": float(sum(weights)), "share": share}
-        yield Finding(Kind.SPARSE, numbers=numbers | {"held": mode == "B" and asks_for(those, "parafac2")})
+            sizes = sizes[np.ravel(result.present)]
+        small = sizes <= _NEARLY_ZERO * sizes.max(axis=0, initial=0.0)
+        shares = [float(np.mean(flags)) if flags.size else math.nan for flags in (sizes == 0, small)]
+        numbers = {"factor": _FACTORS[mode], "strength": float(sum(weights))}
+        yield Finding(Kind.SPARSE, numbers=numbers | dict(zip(("share", "nearly"), shares)))
 
 
 def _smooth_strengths(terms: Terms) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from tparafac2.words import PYTHON, Advice, Words, tell
 
 _SHOWN_TIMES = 3
 _SHOWN_PAIRS = 2
+_WORTH_TELLING = 0.005
 
 _SENTENCES = {
     Kind.EXPLAINED: "{components} {verb} {percent} of the variation in the {what} (its sum of squares).",
@@ -65,7 +66,7 @@ _SENTENCES = {
     Kind.GIVES_WAY: "Sizes and angles of the patterns may give way ({rigidity} {value:.3g}), and do "
     "so by {percent} of the patterns' size.",
     Kind.NONNEGATIVE: "{what} cannot be negative.",
-    Kind.SPARSE: "Sparse {factor}: {percent} of the entries are zero{held_back}.",
+    Kind.SPARSE: "Sparse {factor}: {percent} of the entries are zero{nearly_zero}.",
     Kind.SMOOTH_STRENGTHS: "Strengths are smooth in time{weighed}.",
     Kind.FURTHER_TERM: "{what} {do}.",
     Kind.COULD_BE_NONNEGATIVE: "The data are nowhere negative, but {percent} of the patterns' sum of "
@@ -297,8 +298,9 @@ def _jumps(finding: Finding) -> dict[str, Any]:
 
 
 def _sparse(finding: Finding) -> dict[str, Any]:
-    held = "; the PARAFAC2 constraint allows small ones, but hardly any that are zero"
-    return {"held_back": held if finding.numbers["held"] else "", **_percent(finding)}
+    nearly, exactly = finding.numbers["nearly"], finding.numbers["share"]
+    more = f", and {percentage(nearly)} below a thousandth of the largest"
+    return {"nearly_zero": more if nearly - exactly > _WORTH_TELLING else "", **_percent(finding)}
 
 
 def _smooth_strengths(finding: Finding) -> dict[str, Any]:
