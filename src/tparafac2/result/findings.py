@@ -48,7 +48,7 @@ _SAME_ROWS = 0.98
 """Cosine of their strengths from which on two components may be mixed; non-negative patterns stand more."""
 
 _NEARLY_ZERO = 1e-3
-"""Of the largest entry of a component: what is less is as good as zero, where a constraint allows no zeros."""
+"""Of the largest entry of a component: what is less is as good as zero, where constraints allow no zeros."""
 
 _FACTORS = {"A": "loadings", "B": "patterns", "C": "strengths"}
 
