@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 import tparafac2 as tp
 from tparafac2.choosing import Parts
-from tparafac2.penalties import TotalVariation, Unimodal
+from tparafac2.penalties import TemporalSmoothness, TotalVariation, Unimodal
 
 X = np.random.default_rng(0).random((4, 6, 5))
 HOLED = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
@@ -28,6 +28,7 @@ def compile_kernels(dtype: str) -> None:
     _fit(tp.TParafac2, HOLED, dtype=dtype, missing="exact", algorithm="paper")
     _fit(tp.TParafac2, HOLED, dtype=dtype, missing="em")
     _fit(tp.TemporalCMF, X, dtype=dtype, penalties_b=[TotalVariation(0.1), Unimodal()])
+    _fit(tp.TParafac2, X, dtype=dtype, penalties_c=[TemporalSmoothness(0.1)])
     parts = Parts.of([csr_array(one) for one in X], dtype=dtype)
     shown = parts.without(parts.draw(np.random.default_rng(0)))
     tp.CP(2, n_starts=2, max_iter=3, random_state=0).fit_intake(shown.intake)

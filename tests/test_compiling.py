@@ -22,9 +22,9 @@ PACKAGE = Path(tparafac2.__file__).parent
 SOLVES = """
 import numpy as np
 import tparafac2.data.missing_kernels
-from tparafac2.solver.row_kernels import solve_block
+from tparafac2.solver.row_kernels import Asked, solve_block
 X = np.zeros((1, 2, 1))
-solve_block(np.eye(2).reshape(1, 1, 2, 2), np.array([[[3.0], [4.0]]]), X, 0.0, 0.0, False)
+solve_block(np.eye(2).reshape(1, 1, 2, 2), np.array([[[3.0], [4.0]]]), X, Asked(0.0, 0.0, 0.0, False))
 print(X.round(6).ravel())
 """
 

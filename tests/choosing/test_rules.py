@@ -37,6 +37,14 @@ def test_the_smoothest_setting_within_the_tie_band_is_chosen():
     assert (found.z, found.gain, found.flexible) == (None, None, None)
 
 
+def test_where_changes_are_sudden_the_least_error_decides():
+    tie = 1 + 0.9 * TIE_BAND
+    sudden = {s: HARD[s]._replace(changes="sudden") for s in (1e-3, 3e-3)}
+    found = settle({sudden[1e-3]: errors(1.0), sudden[3e-3]: errors(tie)})
+    assert found.chosen == sudden[1e-3]
+    assert set(found.band) == set(sudden.values())  # how far components move between them counts all the same
+
+
 def test_a_band_has_no_settings_that_predict_plainly_better():
     """Where giving way is not proven, it may still have a third of the error: that is no tie."""
     unproven = Errors(np.full(50, 0.3), np.r_[np.full(49, 1.0), 0.0])

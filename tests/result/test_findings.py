@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tparafac2 as tp
 from tparafac2.cli.wording import FLAGS
 from tparafac2.data import Labels
-from tparafac2.penalties import Box, NonNegative, SoftParafac2, Static, TemporalSmoothness
+from tparafac2.penalties import Box, NonNegative, SoftParafac2, Static, SuddenChanges, TemporalSmoothness
 from tparafac2.report.display import account
 from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, Terms, Trust, notes, sentence, wording
 from tparafac2.result.findings import chosen_start, count_alike, count_same_objective, likeness
@@ -56,6 +56,13 @@ def only(result, kind):
 def static_patterns(*components):
     B = np.random.default_rng(1).random((5, 6, 3))
     B[:, :, components] = B[:1, :, components]
+    return B
+
+
+def jumping_patterns():
+    """Those of the second component change once, after the third time; the others all the time."""
+    B = np.random.default_rng(1).random((5, 6, 3))
+    B[:3, :, 1], B[3:, :, 1] = B[0, :, 1], B[4, :, 1]
     return B
 
 
@@ -117,6 +124,7 @@ CASES = {
     Kind.VANISHED: {"A": np.random.default_rng(0).random((9, 3)) * [1.0, 0.0, 1.0]},
     Kind.CONSTANT: {"model": "CP", "B": static_patterns(0, 1, 2)},
     Kind.STATIC: {"B": static_patterns(1)},
+    Kind.SUDDEN: {"B": jumping_patterns(), "terms": Terms(B=(SuddenChanges(1.0),))},
     Kind.GIVES_WAY: {"terms": Terms(B=(SoftParafac2(2.0), TemporalSmoothness(1.0)))},
     Kind.NONNEGATIVE: {"terms": Terms(A=(NonNegative(),))},
     Kind.FURTHER_TERM: {"terms": Terms(B=(Box(0.0, 1.0),))},
@@ -460,3 +468,13 @@ def test_a_new_kind_of_finding_is_told_everywhere_by_its_name_and_sentence(monke
     assert told in result.summary()
     assert account(result)[-1] == ("plain", "nearly proportional", told)
     assert json.loads(json.dumps(found.as_dict()))["kind"] == "nearly_proportional"
+
+
+def test_a_sudden_change_says_when_and_how_much():
+    found = only(make(**CASES[Kind.SUDDEN]), Kind.SUDDEN)
+    assert (found.component, found.times) == (2, (2002, 2003))
+    assert found.numbers["share"] == pytest.approx(1.0)
+    assert 0 < found.numbers["cosine"] < 0.99
+    assert sentence(found, PYTHON).startswith(
+        "Component 2 changes suddenly between 2002 and 2003: 100 % of all"
+    )

@@ -115,10 +115,18 @@ def settle(
 
 
 def _smoothest(errors: Mapping[Candidate, float]) -> Candidate:
-    """The smoothest setting within the tie band; of those that are as smooth, the one of the least error."""
-    bound = (1.0 + TIE_BAND) * min(errors.values())
-    tied = [candidate for candidate, error in errors.items() if error <= bound]
+    """The smoothest setting within the tie band; of those that are as smooth, the one of the least error.
+
+    Where changes may be sudden, the one of the least error: the whole path is shortened there, so that more
+    smoothness leaves out jumps before the error says so.
+    """
+    least = min(errors.values())
+    tied = [one for one, error in errors.items() if error <= (1.0 + _band_of(one)) * least]
     return max(tied, key=lambda one: (one.smoothness or 0.0, -errors[one]))
+
+
+def _band_of(candidate: Candidate) -> float:
+    return 0.0 if candidate.changes == "sudden" else TIE_BAND
 
 
 def verdicts(found: Likeness, threshold: float = REPLICABLE) -> tuple[str, ...]:

@@ -48,7 +48,8 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
         rows = rows or sampled_rows(problem.data, rank)
     together = min(n_starts, batch_size((K, rows or I, J), rank) * max(1, n_jobs))
     # Patterns and products; auxiliary and dual of each split term, and those of one step before.
-    per_start = size * (2 + 4 * (0 if problem.static else len(problem.b.splits)))
+    split = 0 if problem.static else len(problem.b.splits) + (problem.b.shrinking > 0)
+    per_start = size * (2 + 4 * split)
     once = size * (rows or 0) // rank
     if isinstance(problem.data, Sweepable):
         once += 3 * size * _MOST_POLISHED  # products at two points, and those that are being summed

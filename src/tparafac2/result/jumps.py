@@ -67,7 +67,8 @@ def jumps(result: Result) -> list[Jump]:
     if not (pace.strength and pace.floors.any()):
         return []
     shares = _shares(pace, squared_steps(B))
-    faster = _FASTER * pace.floors / pace.floors.sum()
+    even = pace.floors / pace.floors.sum()
+    faster = np.minimum(_FASTER * even, 0.5 + 0.5 * even)  # of two steps, one cannot be three times as fast
     found = []
     for r, own in enumerate(shares):
         for first, last in _runs((own > faster) & (pace.floors > 0)):
