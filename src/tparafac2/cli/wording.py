@@ -44,6 +44,7 @@ _ADVICE = {
     "use_parafac2": "--model parafac2",
     "give_lambdas": "use --model tparafac2",
     "refit": "--refit",
+    "sparsity_by_factor": "patterns=1e-4,rows=1e-4",
     "data": "the data",
     "load": "look at it with 'tparafac2 info' or 'tparafac2 report'",
     "our_file": "a model.nc that 'tparafac2 fit' wrote",

@@ -11,7 +11,7 @@ import numpy as np
 
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.penalties import missing_attributes
-from tparafac2.words import Argument, Setting
+from tparafac2.words import Advice, Argument, Setting
 
 SPARSE = ("patterns", "rows", "strengths")
 """Factors that can be asked to have few entries other than zero."""
@@ -99,17 +99,18 @@ def read_sparsity(given: Any) -> dict[str, float]:
     if given is None:
         return {}
     asked = dict(given) if isinstance(given, Mapping) else {"patterns": given}
-    example = "a number for the patterns, or some by factor, as {'patterns': 1e-4, 'rows': 1e-4}"
-    for factor, weight in asked.items():
-        if factor not in SPARSE:
-            raise InvalidValue(
-                Argument("sparsity"),
-                f" can be that of {', '.join(SPARSE[:-1])} or {SPARSE[-1]}, and not of {told(factor)}: give "
-                f"{example}.",
-                received=given,
-            )
+    by_factor = Advice("sparsity_by_factor", "{'patterns': 1e-4, 'rows': 1e-4}")
+    wanted = ("a number for the patterns, or some by factor, as ", by_factor)
+    unknown = [factor for factor in asked if factor not in SPARSE]
+    if unknown or not asked:
+        listed = f"{', '.join(SPARSE[:-1])} or {SPARSE[-1]}"
+        what = f"of {listed}, and not of {told(unknown[0])}" if unknown else f"of {listed}; got none of them"
+        raise InvalidValue(Argument("sparsity"), f" can be that {what}: give ", *wanted, ".", received=given)
+    for weight in asked.values():
         if isinstance(weight, bool) or not isinstance(weight, Real):
-            raise InvalidType(Argument("sparsity"), f" must be {example}; got {told(given)}.", received=given)
+            raise InvalidType(
+                Argument("sparsity"), " must be ", *wanted, f"; got {told(given)}.", received=given
+            )
         if not 0 <= _as_number(weight) < math.inf:
             raise InvalidValue(
                 Argument("sparsity"),

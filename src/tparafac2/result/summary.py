@@ -92,7 +92,7 @@ def summary(result: Result, words: Words = PYTHON, *, by: By = "weight") -> str:
             f"  component {which}: {', '.join(filter(None, (size, one.trust)))}",
             f"    {first}: {one.first_columns}",
             f"    {last}: {one.last_columns}",
-            *([f"    sudden change {one.sudden}"] if one.sudden else []),
+            *([f"    sudden: {one.sudden}"] if one.sudden else []),
         ]
     lines += [f"  note: {note}" for note in further_notes(result, words)]
     return "\n".join(lines)
