@@ -52,8 +52,9 @@ def test_a_fit_keeps_what_was_asked_for(data, tmp_path):
 
 
 def test_several_kinds_of_changes_are_compared(data):
-    ended = run("compare", data, *axes("--rank", "1", "--changes", "smooth,sudden", "--model", "tparafac2,cp"),
-                "--sparsity", "1e-5", "--smooth-strengths", "5", *QUICK, "--fit-only", "--json")  # fmt: skip
+    words = ["--changes", "smooth,sudden", "--sparsity", "1e-5", "--smooth-strengths", "5"]
+    given = ["--rank", "1", "--model", "tparafac2,cp", *QUICK, "--fit-only", "--json"]
+    ended = run("compare", data, *axes(*words, *given))
     assert ended.exit_code == 0, ended.output
     assert [one["model"] for one in json.loads(ended.stdout)["models"]] == [
         "tparafac2 rank 1 changes smooth",
@@ -105,7 +106,7 @@ def test_a_model_with_smooth_strengths_is_appended_to_by_a_refit(data, tmp_path)
     )
     assert run("fit", data, *given, "--out", tmp_path / "out").exit_code == 0
     np.save(tmp_path / "more.npy", np.load(data)[-2:])
-    ended = run("append", tmp_path / "out", tmp_path / "more.npy", *axes("--times", "10,11"))
+    ended = run("append", tmp_path / "out", tmp_path / "more.npy", *axes())
     assert ended.exit_code == 3, ended.output
     assert "(--refit)" in ended.stderr
 
