@@ -62,7 +62,7 @@ _SENTENCES = {
     Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
     Kind.MAY_JUMP: "Changes may be sudden: {jumps}.",
     Kind.SUDDEN: "Component {component} changes suddenly between {first} and {last}: {percent} of all its "
-    "change, and the pattern after it is alike the one before by {cosine:.2f}.",
+    "change (patterns before and after it are alike by {cosine:.2f}).",
     Kind.GIVES_WAY: "Sizes and angles of the patterns may give way ({rigidity} {value:.3g}), and do "
     "so by {percent} of the patterns' size.",
     Kind.NONNEGATIVE: "{what} cannot be negative.",
