@@ -39,7 +39,6 @@ TERMS = {
     "LinearDynamics": LinearDynamics(DYNAMICS, 1.0),
 }
 SAID = {
-    "L1": "have few entries other than zero (L1, strength 1)",
     "Box": "have entries from 0 up to 1.5",
     "Simplex": "are shares: not negative, with the sum 6 in every component",
     "NormBall": "have a norm of at most 2 in every component",
@@ -117,9 +116,12 @@ def test_no_feasible_point_nearby_is_better(name):
 def test_terms_are_told_and_kept(name, mode, tmp_path):
     model = fitted(name, mode)
     words = {"a": "Loadings", "b": "Patterns", "c": "Strengths"}[mode]
-    assert f"{words} {SAID[name]}." in model.summary()
-    finding = next(one for one in model.findings_ if one.kind == "further_term")
-    assert (finding.numbers["factor"], finding.numbers["term"]) == (words.lower(), name)
+    if name == "L1":
+        assert f"Sparse {words.lower()}: " in model.summary()
+    else:
+        assert f"{words} {SAID[name]}." in model.summary()
+        finding = next(one for one in model.findings_ if one.kind == "further_term")
+        assert (finding.numbers["factor"], finding.numbers["term"]) == (words.lower(), name)
     model.save(tmp_path / "model.nc")
     again = tp.load(tmp_path / "model.nc")
     assert again.summary() == model.summary()

@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 import tparafac2 as tp
 from tparafac2.cli.wording import FLAGS
 from tparafac2.data import Labels
-from tparafac2.penalties import Box, NonNegative, SoftParafac2, Static, SuddenChanges, TemporalSmoothness
+from tparafac2.penalties import (
+    L1,
+    Box,
+    NonNegative,
+    Ridge,
+    SoftParafac2,
+    Static,
+    SuddenChanges,
+    TemporalSmoothness,
+)
 from tparafac2.report.display import account
 from tparafac2.result import ENDINGS, Finding, Kind, Result, Severity, Terms, Trust, notes, sentence, wording
 from tparafac2.result.findings import chosen_start, count_alike, count_same_objective, likeness
@@ -124,9 +133,12 @@ CASES = {
     Kind.VANISHED: {"A": np.random.default_rng(0).random((9, 3)) * [1.0, 0.0, 1.0]},
     Kind.CONSTANT: {"model": "CP", "B": static_patterns(0, 1, 2)},
     Kind.STATIC: {"B": static_patterns(1)},
+    Kind.MAY_JUMP: {"terms": Terms(B=(SuddenChanges(1.0),))},
     Kind.SUDDEN: {"B": jumping_patterns(), "terms": Terms(B=(SuddenChanges(1.0),))},
     Kind.GIVES_WAY: {"terms": Terms(B=(SoftParafac2(2.0), TemporalSmoothness(1.0)))},
     Kind.NONNEGATIVE: {"terms": Terms(A=(NonNegative(),))},
+    Kind.SPARSE: {"terms": Terms(B=(L1(1.0),))},
+    Kind.SMOOTH_STRENGTHS: {"terms": Terms(C=(Ridge(1.0), TemporalSmoothness(2.0)))},
     Kind.FURTHER_TERM: {"terms": Terms(B=(Box(0.0, 1.0),))},
     Kind.COULD_BE_NONNEGATIVE: {
         "terms": Terms(),

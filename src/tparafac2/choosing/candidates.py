@@ -9,6 +9,9 @@ SMOOTHNESS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 RIGIDITY = (math.inf, 100.0, 10.0, 1.0, 0.1, 0.0)
 LEAST_FLEXIBLE = 3e-4  # a constraint that gives way goes with the smoothness: below, nothing holds patterns
 
+_OF_SMOOTH = ("period", "sparsity", "smooth_strengths")
+"""Options of models with smoothness, and so with norm penalties."""
+
 
 class Candidate(NamedTuple):
     """One question.
@@ -70,6 +73,6 @@ class Candidate(NamedTuple):
         own: dict[str, Any] = {"nonnegative": self.nonnegative}
         if self.model == "TParafac2":
             own |= {"smoothness": self.smoothness, "rigidity": self.rigidity, "changes": self.changes}
-        else:
-            options.pop("period", None)
+        else:  # which has no norm penalties
+            options = {name: one for name, one in options.items() if name not in _OF_SMOOTH}
         return MODELS[self.model](self.rank, **own, **options)

@@ -84,6 +84,8 @@ def choose(
     changes : {"smooth", "sudden", "auto"}
         How patterns change, see `TParafac2`. "auto" searches with smooth changes, and takes sudden ones where
         these predict better at entries that did not choose.
+    sparsity, smooth_strengths
+        As in `TParafac2`, and taken as they are; models without norm penalties are compared without them.
     compare : bool
         Also set other models (CP, PARAFAC2, the hard and the flexible one, smooth or sudden changes, and
         other bounds where no data are negative) beside the chosen one, on the same hidden entries and halves.

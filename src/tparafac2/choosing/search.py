@@ -29,6 +29,8 @@ class Asked(TypedDict, total=False):
     rigidity: float | Iterable[float] | None
     nonnegative: str | None
     changes: str
+    sparsity: float | Mapping[str, float] | None
+    smooth_strengths: float
     compare: bool
     n_masks: int
     n_splits: int
@@ -54,6 +56,8 @@ class Search:
     rigidity: Any = None
     nonnegative: str | None = "auto"
     changes: str = "smooth"
+    sparsity: float | Mapping[str, float] | None = None
+    smooth_strengths: float = 0.0
     compare: bool = True
     n_masks: int = 2
     n_splits: int = 5
@@ -103,6 +107,8 @@ class Search:
     def model(self, candidate: Candidate, **options: Any) -> Decomposition:
         """The model that asks a question, with the starts of a fit proper unless others are asked for."""
         shared = {
+            "sparsity": self.sparsity,
+            "smooth_strengths": self.smooth_strengths,
             "period": self.period,
             "bridge": self.bridge,
             "dtype": self.dtype,

@@ -24,6 +24,7 @@ EXAMPLES = """Examples:
   tparafac2 choose words.csv --rows author --columns word --time year --values count --transform log1p
   tparafac2 choose infants.npz --axes rows,columns,time --groups babies.csv:delivery --ranks 1-5 --out gut
   tparafac2 choose data.nc --ranks 2,3 --smoothness 1e-3,1e-2 --rigidity inf --json
+  tparafac2 choose votes.csv --changes auto
 
 With --out, the folder is that of 'tparafac2 fit', which chooses in the same way.
 """

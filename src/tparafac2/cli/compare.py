@@ -14,6 +14,7 @@ import typer
 from tparafac2.cli.errors import ExitCode, Terminated, say
 from tparafac2.cli.making import Loaded, check_source, cluster, command_line, load, make_model
 from tparafac2.cli.options import (
+    ABLE,
     FITTING,
     MODEL_NAMES,
     SMOOTH,
@@ -37,14 +38,17 @@ EXAMPLES = """Examples:
   tparafac2 compare data.nc --model tparafac2,parafac2,cp --out models
   tparafac2 compare data.nc --smoothness 1e-4,1e-3,1e-2 --rigidity inf,1 --json
   tparafac2 compare data.nc --nonnegative none,patterns,both --fit-only
+  tparafac2 compare votes.csv --rank 3 --smoothness 1e-2 --changes smooth,sudden
 
 All models are judged by the same hidden entries and the same halves of the rows.
 
 With --out, the folder has a page with all of it side by side (report.html), also with which component of one
 model is which of the next; the table (comparison.csv); and every model, for 'tparafac2 report' and 'info'.
 """
-_ABLE = {"smoothness": SMOOTH, "rigidity": ("tparafac2",)}
+_ABLE = {"smoothness": SMOOTH, "sparsity": SMOOTH, **ABLE}
 """Models that can use a setting."""
+_ONE = {"period": "smoothness", "sparsity": "sparsity", "smooth_strengths": "smooth_strengths"}
+"""Settings of which there is one value for all models, and what a model has to be able to use for them."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,15 @@ class Request(Fitting, Source):
             help="How strictly sizes and angles of patterns are kept: one or several; inf is as usual "
             "(tparafac2).",
             show_default="inf",
+        ),
+    ] = None  # type: ignore[assignment]
+    changes: Annotated[
+        list[Several] | None,
+        FITTING(
+            parser=several(str),
+            metavar="HOW,...",
+            help="How patterns change: smooth, sudden, or both with a comma (smooth models).",
+            show_default="smooth",
         ),
     ] = None  # type: ignore[assignment]
     fit_only: Annotated[
@@ -229,7 +242,8 @@ def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
     names: list[str] = flat(request.model) or ["tparafac2"]
     ranks: list[int] = flat(request.rank) or [3]
     knobs: dict[str, list[Any]] = {
-        name: flat(getattr(request, name)) or [None] for name in ("smoothness", "rigidity", "nonnegative")
+        name: flat(getattr(request, name)) or [None]
+        for name in ("smoothness", "rigidity", "nonnegative", "changes")
     }
     every: dict[str, list[Any]] = {"model": names, "rank": ranks, **knobs}
     for option, values in every.items():
@@ -240,7 +254,9 @@ def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
         # Beside others that can use them, a model may stand without what it cannot use.
         spared = {one for one, able in _ABLE.items() if name not in able and set(able) & set(names)}
         own = {one: [None] if one in spared else values for one, values in knobs.items()}
-        period = None if "smoothness" in spared else request.period
+        shared: dict[str, Any] = {
+            one: None if needed in spared else getattr(request, one) for one, needed in _ONE.items()
+        }
         for rank, *values in itertools.product(ranks, *own.values()):
             given = dict(zip(own, values))
             # What there is one of is said by the command, but for the smoothness.
@@ -250,7 +266,7 @@ def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
                 if value is not None and (one == "smoothness" or len(own[one]) > 1)
             ]
             smoothness = given.pop("smoothness")
-            fitting: Any = replace(request, **given, period=period)
+            fitting: Any = replace(request, **given, **shared)
             yield f"{name} rank {rank}{''.join(said)}", make_model(name, rank, smoothness, fitting)
 
 

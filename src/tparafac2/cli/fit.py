@@ -42,6 +42,8 @@ EXAMPLES = """Examples:
   tparafac2 fit data.nc --rank 2 --smoothness 1e-3 --row-attributes people.csv --names "Young,Old"
   tparafac2 fit data.nc --rank 4 --model parafac2 --starts 20
   tparafac2 fit data.nc --rank 4 --smoothness 1e-3 --intervals 200
+  tparafac2 fit votes.csv --rank 3 --smoothness 1e-2 --changes sudden
+  tparafac2 fit words.csv --rank 4 --smoothness 1e-3 --rigidity 1 --sparsity patterns=1e-4,rows=1e-4
   tparafac2 fit big.zarr --values x --rank 5 --smoothness 1e-3 --memory 8GB
 
 What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2).

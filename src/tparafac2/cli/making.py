@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from tparafac2.cli.options import SMOOTH, Choosing, Fitting, Lines, NewData, Part, Source
+from tparafac2.cli.options import ABLE, SMOOTH, Choosing, Fitting, Lines, NewData, Part, Source
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -321,6 +321,48 @@ def read_nonnegative(text: str | None, *, rows: bool = False) -> str | None:
     return "both" if len(words) == 2 else next(iter(words), None)
 
 
+def read_sparsity(text: str | None) -> float | dict[str, float] | None:
+    """What is to have few entries other than zero, as the models call it: a number, or numbers by factor.
+
+    Examples
+    --------
+    >>> read_sparsity("1e-4"), read_sparsity("patterns=1e-4, rows=1e-3")
+    (0.0001, {'patterns': 0.0001, 'rows': 0.001})
+    """
+    if text is None:
+        return None
+    try:
+        if "=" not in text:
+            return float(text)
+        pairs = [part.split("=") for part in text.split(",")]
+        found = {factor.strip(): float(weight) for factor, weight in pairs}
+    except ValueError:
+        found = {}
+    if len(found) < len(text.split(",")):
+        raise ValueError(
+            f"--sparsity {shlex.quote(text)} cannot be read: write a number for patterns, such as 1e-4, or "
+            "numbers by factor, each once: patterns=1e-4,rows=1e-4."
+        )
+    return found
+
+
+def _by_word(name: str, fitting: Fitting) -> dict[str, Any]:
+    """Settings that some models have; refused for others."""
+    given = {setting: getattr(fitting, setting) for setting in ABLE if getattr(fitting, setting) is not None}
+    for setting in given:
+        if name not in ABLE[setting]:
+            others = " or ".join(ABLE[setting])
+            flag = FLAGS.name(setting)
+            raise ValueError(f"{flag} is for --model {others}, and not for {name}: leave it out.")
+    if given.get("changes") == "auto":
+        raise ValueError(
+            "--changes auto is for what the data choose, and nothing is chosen here: say smooth or sudden."
+        )
+    if fitting.sparsity is not None:
+        given["sparsity"] = read_sparsity(fitting.sparsity)
+    return given
+
+
 def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting) -> Decomposition:
     """The estimator of a name, not fitted; its settings are checked as far as they can be without data.
 
@@ -342,10 +384,7 @@ def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting)
     }
     if bounded := read_nonnegative(fitting.nonnegative, rows=name == "nntcmf"):
         settings["nonnegative"] = bounded
-    if fitting.rigidity is not None:
-        if name != "tparafac2":
-            raise ValueError(f"--rigidity is for --model tparafac2, and not for {name}: leave it out.")
-        settings["rigidity"] = fitting.rigidity
+    settings |= _by_word(name, fitting)
     if name in SMOOTH:
         settings |= {"smoothness": smoothness, "period": fitting.period}
     elif smoothness is not None or fitting.period is not None:
@@ -374,6 +413,9 @@ def make_search(request: Choosing, **values: Any) -> dict[str, Any]:
     asked: dict[str, Any] = {
         **values,
         "nonnegative": "auto" if bound is None else read_nonnegative(bound),
+        "changes": request.changes or "smooth",
+        "sparsity": read_sparsity(request.sparsity),
+        "smooth_strengths": request.smooth_strengths or 0.0,
         "compare": not request.no_compare,
         "n_masks": request.masks,
         "n_splits": request.splits,

@@ -14,6 +14,8 @@ import typer
 ModelName = Literal["tparafac2", "parafac2", "tcmf", "nntcmf", "cp"]
 MODEL_NAMES: tuple[str, ...] = get_args(ModelName)
 SMOOTH = ("tparafac2", "tcmf", "nntcmf")
+ABLE = {"rigidity": ("tparafac2",), "changes": SMOOTH, "smooth_strengths": ("tparafac2",)}
+"""Models that can use a setting."""
 
 FITTING = partial(typer.Option, rich_help_panel="Fit")
 CHOICE = partial(typer.Option, rich_help_panel="Choice")
@@ -304,6 +306,26 @@ class Fitting:
             help="A number lets sizes and angles of patterns give way, more if it is small: about 1 "
             "where they change (tparafac2).",
         ),
+    ] = None
+    changes: Annotated[
+        Literal["smooth", "sudden", "auto"] | None,
+        FITTING(
+            help="How patterns change: in many small steps, or in few large ones (smooth models). auto tries "
+            "both, where the data choose.",
+            show_default="smooth",
+        ),
+    ] = None
+    sparsity: Annotated[
+        str | None,
+        FITTING(
+            metavar="X or WHAT=X,...",
+            help="Let few entries be other than zero, of patterns, rows or strengths: 1e-4 is that of "
+            "patterns, and patterns=1e-4,rows=1e-4 of both. Useful from 1e-5 to 1e-3 (smooth models).",
+        ),
+    ] = None
+    smooth_strengths: Annotated[
+        float | None,
+        FITTING(metavar="X", help="Let strengths be smooth in time, too: 10 to 1000 (tparafac2)."),
     ] = None
     period: Annotated[float | None, FITTING(help="Time goes round with this period (smooth models).")] = None
 

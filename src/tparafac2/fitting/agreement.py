@@ -34,15 +34,27 @@ def require_agreement(terms: Terms, shapes: dict[str, tuple[int, ...]]) -> None:
 
 def require_scale_fixed(terms: Terms) -> None:
     """Refuse norm penalties on some factors only: scale would flee to the others, and nothing be minimal."""
-    modes = {"a": terms.A, "b": terms.B} | ({} if terms.fixed_strengths else {"c": terms.C})
-    found = {mode: on_scale(those) for mode, those in modes.items()}
-    free = [mode for mode, held in found.items() if held == "free"]
-    if free and any(map(_costs, modes.values())):
+    if free := free_factors(terms):
         names = " and ".join(f"penalties_{mode}" for mode in free)
         raise ValueError(
             "A norm penalty on some factors only: scale would flee to the others, and there is no minimum. "
-            f"Give every factor one (here {names} too, for example [Ridge(0.1)]), or none."
+            f"Give every factor one (the lambdas of the model, or here {names} too, for example "
+            "[Ridge(0.1)]), or none."
         )
+
+
+def free_factors(terms: Terms) -> list[str]:
+    """Factors to which scale would flee from the norm penalties on others; none, if all or none have one.
+
+    Examples
+    --------
+    >>> from tparafac2.penalties import L1
+    >>> free_factors(Terms(B=(L1(1.0),))), free_factors(Terms())
+    (['a', 'c'], [])
+    """
+    modes = {"a": terms.A, "b": terms.B} | ({} if terms.fixed_strengths else {"c": terms.C})
+    free = [mode for mode, those in modes.items() if on_scale(those) == "free"]
+    return free if any(map(_costs, modes.values())) else []
 
 
 def _costs(terms: Sequence[Penalty]) -> bool:

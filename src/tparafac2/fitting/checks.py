@@ -11,7 +11,10 @@ import numpy as np
 
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.penalties import missing_attributes
-from tparafac2.words import Argument, Setting
+from tparafac2.words import Advice, Argument, Setting
+
+SPARSE = ("patterns", "rows", "strengths")
+"""Factors that can be asked to have few entries other than zero."""
 
 _LONGEST = 160
 _MOST_RIGID = 1e9  # beyond it, rounding makes more of a difference than giving way does
@@ -37,6 +40,8 @@ def check_common(given: Mapping[str, Any]) -> None:
         require_choice("nonnegative", given["nonnegative"], "'patterns', 'rows', 'both' or None", allowed)
     require_rigidity(given.get("rigidity", math.inf))
     require_choice("changes", given.get("changes", "smooth"), "'smooth' or 'sudden'", ("smooth", "sudden"))
+    read_sparsity(given["sparsity"])
+    require_number("smooth_strengths", given.get("smooth_strengths", 0.0))
     for name in ("bridge", "nonnegative_strengths"):
         require_flag(name, given.get(name, True))
     if not (isinstance(given["compress"], str) and given["compress"] == "auto"):
@@ -81,6 +86,38 @@ def require_rigidity(value: Any) -> None:
     asked = f"from 0 to {_MOST_RIGID:g}, or infinite"
     if require_number("rigidity", value, asked) > _MOST_RIGID:
         raise InvalidValue(Argument("rigidity"), f" must be {asked}; got {told(value)}.", received=value)
+
+
+def read_sparsity(given: Any) -> dict[str, float]:
+    """Give the weights of sparsity by factor, without those that are zero; refuse what are none.
+
+    Examples
+    --------
+    >>> read_sparsity(0.01), read_sparsity({"rows": 0.1, "strengths": 0}), read_sparsity(None)
+    ({'patterns': 0.01}, {'rows': 0.1}, {})
+    """
+    if given is None:
+        return {}
+    asked = dict(given) if isinstance(given, Mapping) else {"patterns": given}
+    by_factor = Advice("sparsity_by_factor", "{'patterns': 1e-4, 'rows': 1e-4}")
+    wanted = ("a number for the patterns, or some by factor, as ", by_factor)
+    unknown = [factor for factor in asked if factor not in SPARSE]
+    if unknown or not asked:
+        listed = f"{', '.join(SPARSE[:-1])} or {SPARSE[-1]}"
+        what = f"of {listed}, and not of {told(unknown[0])}" if unknown else f"of {listed}; got none of them"
+        raise InvalidValue(Argument("sparsity"), f" can be that {what}: give ", *wanted, ".", received=given)
+    for weight in asked.values():
+        if isinstance(weight, bool) or not isinstance(weight, Real):
+            raise InvalidType(
+                Argument("sparsity"), " must be ", *wanted, f"; got {told(given)}.", received=given
+            )
+        if not 0 <= _as_number(weight) < math.inf:
+            raise InvalidValue(
+                Argument("sparsity"),
+                f" must be finite and at least 0, 1e-5 to 1e-3 for example; got {told(given)}.",
+                received=given,
+            )
+    return {factor: float(weight) for factor, weight in asked.items() if weight}
 
 
 def told(value: Any) -> str:

@@ -1,12 +1,13 @@
 """From the one knob, or the paper's lambdas, to the terms that are minimised."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from tparafac2.data import Intake
 from tparafac2.errors import InvalidValue
-from tparafac2.fitting.checks import require_number
-from tparafac2.penalties import on_clock
+from tparafac2.fitting.checks import SPARSE, require_number
+from tparafac2.penalties import L1, Penalty, on_clock
 from tparafac2.result import Terms
 from tparafac2.words import Advice, Argument
 
@@ -92,6 +93,32 @@ def weights(asked: float | tuple[float, ...] | None, scale: float, n: int) -> tu
     if isinstance(asked, tuple):
         return asked
     return (asked * scale ** (2 - 2 / n),) * n
+
+
+def sparse_terms(sparsity: Mapping[str, float], scale: float, n: int) -> dict[str, list[Penalty]]:
+    """Terms that let few entries be other than zero, by factor, for data of norm `scale` and n factors.
+
+    Where these share the norm evenly, each has the scale^(1/n) of it, and sums of sizes grow as that does:
+    in a unit of scale^(2 - 1/n) their weight is the same for data in any unit.
+
+    Examples
+    --------
+    >>> sparse_terms({"rows": 0.01}, 1000.0, 3)["rows"]
+    [L1(strength=1000.0)]
+    """
+    unit = sparsity_unit(scale, n)
+    return {factor: [L1(sparsity[factor] * unit)] if sparsity.get(factor) else [] for factor in SPARSE}
+
+
+def sparsity_unit(scale: float, n: int) -> float:
+    """What a sparsity is multiplied by, for data of norm `scale` and a model of n factors.
+
+    Examples
+    --------
+    >>> round(sparsity_unit(1000.0, 3))
+    100000
+    """
+    return float(scale ** (2 - 1 / n))
 
 
 def on_their_clock(terms: Terms, intake: Intake, period: float | None) -> Terms:

@@ -26,6 +26,7 @@ _FILES = (
     "components.csv",
     "moves.csv",
     "contrasts.csv",
+    "changes.csv",
     "choice.csv",
     "choice_components.csv",
 )

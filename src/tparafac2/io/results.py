@@ -17,7 +17,7 @@ from tparafac2 import __version__
 from tparafac2.io.folders import COMPARISON, MODELS, check_folder, folder_written_whole
 from tparafac2.io.textfiles import write_csv
 from tparafac2.plots.subject import as_result
-from tparafac2.result import Band, Result, notes
+from tparafac2.result import Band, Kind, Result, notes
 from tparafac2.words import PYTHON, Words
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def write_results(
         `Decomposition.associations`). Where it was measured, how far to trust
         each component (``components.csv``); where `choose` took the settings, all that were tried
         (``choice.csv``) and how replicable their components are (``choice_components.csv``). Where there are
-        intervals, those of all numbers, and of changes (``moves.csv``, ``contrasts.csv``). In the tables
+        intervals, those of all numbers, and of changes (``moves.csv``, ``contrasts.csv``). Where
+        patterns change suddenly, when and by how much (``changes.csv``). In the tables
         an apostrophe stands before labels that a spreadsheet would run as formulas; `read` takes it away.
     about : mapping, optional
         Facts for page and log: where the data came from, the command, what was assumed.
@@ -274,7 +275,8 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         (see `Result.distinctive`), and the account of the "starts"; where it was measured, how far
         to trust the "components"; where `choose` took the settings, its "choice" and "choice_components".
         Where there are intervals, their ends as "lower" and "upper", and "moves" and "contrasts" with bands
-        of changes.
+        of changes. Where patterns change suddenly, the "changes": which component, between which times,
+        the share of all its change, and how alike the patterns before and after are.
 
     Examples
     --------
@@ -308,6 +310,7 @@ def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
         "distinctive": _distinctive(result),
         **_trust_tables(result),
         **_change_tables(result),
+        **_jump_table(result),
     }
 
 
@@ -340,6 +343,19 @@ def _change_tables(result: Result) -> dict[str, pd.DataFrame]:
     if bands.asked:
         found["contrasts"] = _with_names(result, bands.contrast_table(columns, times))
     return found
+
+
+def _jump_table(result: Result) -> dict[str, pd.DataFrame]:
+    """Change points: where patterns change suddenly, if they may and do."""
+    import pandas as pd
+
+    found = [one for one in result.findings if one.kind is Kind.SUDDEN]
+    if not found:
+        return {}
+    lines = [
+        {"component": one.component, "from": one.times[0], "to": one.times[1], **one.numbers} for one in found
+    ]
+    return {"changes": _with_names(result, pd.DataFrame(lines))}
 
 
 def loading_lines(result: Result, rows: Any, A: Any, more: Mapping[str, Any] | None = None) -> pd.DataFrame:

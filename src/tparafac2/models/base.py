@@ -16,11 +16,15 @@ from tparafac2.fitting import (
     check_weights,
     fit,
     fit_by_residuals,
+    free_factors,
     on_their_clock,
+    read_sparsity,
     require_even_widths,
     require_slices,
     require_weight,
     resolve,
+    sparse_terms,
+    sparsity_unit,
     warn_if_unsound,
     weights,
 )
@@ -34,7 +38,7 @@ from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import By, Evaluation, Finding, NormalisedFactors, Result, Terms
 from tparafac2.starts import Progress
-from tparafac2.words import PYTHON, Argument, Setting, Words
+from tparafac2.words import PYTHON, Advice, Argument, Setting, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +69,7 @@ class Decomposition(ForNewData, ForInference, ForReaders, Estimator):
     feasibility_tol: float = 1e-5
     algorithm: str = "fast"
     nonnegative: str | None = None
+    sparsity: float | Mapping[str, float] | None = None
     penalties_a: Sequence[Penalty] = ()
     penalties_b: Sequence[Penalty] = ()
     penalties_c: Sequence[Penalty] = ()
@@ -78,7 +83,7 @@ class Decomposition(ForNewData, ForInference, ForReaders, Estimator):
 
     _lambdas: ClassVar[tuple[str, ...]] = ("lambda_a", "lambda_b", "lambda_d")
     _smooth: ClassVar[bool] = False
-    _flexible_rank: ClassVar[bool] = False
+    _static: ClassVar[bool] = False
     _fixed_strengths: ClassVar[bool] = False
 
     def fit(
@@ -244,7 +249,7 @@ arrays, or "rows", optional
             self._check_size(Size(shape))
 
     def _check_size(self, data: Size) -> None:
-        check_rank(self.rank, data, flexible=self._flexible_rank)
+        check_rank(self.rank, data, flexible=self._static)
         self._check_data(data)
 
     def _check_data(self, data: Size) -> None:
@@ -272,19 +277,49 @@ arrays, or "rows", optional
         if self._smooth:
             require_weight("epsilon", given["epsilon"])
         lambdas = {name: given[name] for name in self._lambdas}
-        return resolve(given.get("smoothness"), lambdas, DEFAULT_SMOOTHNESS if self._smooth else None)
+        asked = resolve(given.get("smoothness"), lambdas, DEFAULT_SMOOTHNESS if self._smooth else None)
+        if asked is None:
+            self._require_hold()
+        return asked
+
+    def _require_hold(self) -> None:
+        """Refuse words that need norm penalties, where there are none."""
+        needed = ", ".join(self._lambdas[:-1]) + f" and {self._lambdas[-1]}"
+        if getattr(self, "smooth_strengths", 0.0):
+            raise InvalidValue(
+                Argument("smooth_strengths"),
+                " is relative to the norm penalty of the strengths, and there is none: ",
+                Advice("give_lambdas", f"give {needed}, all of them"),
+                ".",
+            )
+        if read_sparsity(self.sparsity) and free_factors(self._terms(None, 1.0, 1)):
+            raise InvalidValue(
+                Argument("sparsity"),
+                " of some factors only has no minimum, as scale would flee to the others: ",
+                Advice("give_lambdas", f"give {needed}, all of them"),
+                ", or a sparsity of every factor.",
+                received=self.sparsity,
+            )
 
     def _path(self, asked: float | tuple[float, ...] | None, intake: Intake) -> list[Terms]:
         """The terms that are minimised, and before them those on the way there."""
         return [self._resolved(asked, intake)]
 
     def _resolved(self, asked: float | tuple[float, ...] | None, intake: Intake) -> Terms:
-        scale = intake.data.scale
-        A, B, C = self._own_terms(weights(asked, scale, len(self._lambdas)), intake.data.shape[0])
+        return self._terms(asked, intake.data.scale, intake.data.shape[0])
+
+    def _terms(self, asked: float | tuple[float, ...] | None, scale: float, n_times: int) -> Terms:
+        """All terms, for data of a norm and a number of slices: the model's own, those by words, further."""
+        n = len(self._lambdas)
+        A, B, C = self._own_terms(weights(asked, scale, n), n_times)
+        sparsity = read_sparsity(self.sparsity)
+        if self._static and "patterns" in sparsity:
+            sparsity["patterns"] /= n_times  # all slices are the same pattern, which counts once
+        few = sparse_terms(sparsity, scale, n)
         return Terms(
-            A=_bounded((*A, *self.penalties_a), self.nonnegative in ("rows", "both")),
-            B=_bounded((*B, *self.penalties_b), self.nonnegative in ("patterns", "both")),
-            C=(*C, *self.penalties_c),
+            A=_bounded((*A, *few["rows"], *self.penalties_a), self.nonnegative in ("rows", "both")),
+            B=_bounded((*B, *few["patterns"], *self.penalties_b), self.nonnegative in ("patterns", "both")),
+            C=(*C, *few["strengths"], *self.penalties_c),
             scale=scale,
             fixed_strengths=self._fixed_strengths,
         )
@@ -390,6 +425,10 @@ arrays, or "rows", optional
             other.set_params(**dict(zip(self._lambdas, kept)))
             if self._smooth:
                 other.set_params(smoothness=None)
+        if sparsity := read_sparsity(self.sparsity):
+            n = len(self._lambdas)
+            units = sparsity_unit(fitted_scale(result), n) / sparsity_unit(intake.data.scale, n)
+            other.set_params(sparsity={factor: weight * units for factor, weight in sparsity.items()})
         other.init = warm_start(result, intake)
         other.fit_intake(intake, preparation)
         other.init = self.init

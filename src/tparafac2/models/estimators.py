@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from tparafac2.data import Intake
 from tparafac2.errors import InvalidValue
-from tparafac2.fitting import Size, require_even_widths
+from tparafac2.fitting import Size, read_sparsity, require_even_widths
 from tparafac2.models.base import Decomposition
 from tparafac2.penalties import (
     NonNegative,
@@ -73,6 +73,16 @@ class TParafac2(Decomposition):
     nonnegative : {"patterns", "rows", "both"}, optional
         What else must not be negative; strengths never are. Counts, spectra, topics and microbes have
         patterns that cannot be, and components that are easier to find again.
+    sparsity : float or mapping of str to float, optional
+        How much it costs for entries to be other than zero (L1), without dimension: of "patterns", "rows" or
+        "strengths", as in ``{"patterns": 1e-4, "rows": 1e-4}``; a number alone is that of the patterns.
+        Useful values lie between 1e-5 and 1e-3; with more, weak components vanish. The strength of the term
+        is sparsity * ||X||^(5/3). As it is of degree one, each lambda counts by itself: `smoothness` still
+        sets them, but is no longer all that matters. Where patterns keep their sizes and angles (an infinite
+        rigidity), entries become small rather than zero.
+    smooth_strengths : float
+        Weight of sum_k (c_k - c_(k-1))^2 beside the squares of the strengths, relative to lambda_d: 10 to
+        1000 make strengths smooth in time. 0 leaves them free.
     penalties_a, penalties_b, penalties_c : sequences of penalties
         Further terms on loadings, patterns and strengths, see `tparafac2.penalties`.
     missing : {"auto", "exact", "em"}
@@ -144,6 +154,7 @@ class TParafac2(Decomposition):
     changes: Changes = "smooth"
     epsilon: float = 1e-6
     period: float | None = None
+    smooth_strengths: float = 0.0
 
     def _asked(self) -> float | tuple[float, ...] | None:
         asked = super()._asked()
@@ -175,7 +186,7 @@ class TParafac2(Decomposition):
         shape: list[Penalty] = [Parafac2Constraint()]
         if self.rigidity < math.inf:
             shape = [SoftParafac2(b * self.rigidity)] if self.rigidity else []
-        return _ridge(a), [*shape, *_smoothness(self, b)], [*_ridge(d), NonNegative()]
+        return _ridge(a), [*shape, *_smoothness(self, b)], [*_on_strengths(self, d), NonNegative()]
 
 
 @dataclass(eq=False, repr=False)
@@ -191,8 +202,9 @@ class Parafac2(Decomposition):
         Number of components R.
     lambda_a, lambda_b, lambda_d : float, optional
         Norm penalties lambda_a ||A||^2 + lambda_b sum_k ||B_k||^2 + lambda_d ||C||^2: all three or none.
-    n_starts, init, max_iter, tol, feasibility_tol, algorithm, nonnegative, penalties_a, penalties_b, \
-penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
+    n_starts, init, max_iter, tol, feasibility_tol, algorithm, nonnegative, sparsity, \
+smooth_strengths, penalties_a, penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, \
+n_jobs, progress
         As in `TParafac2`.
 
     Examples
@@ -208,14 +220,15 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
     lambda_a: float | None = None
     lambda_b: float | None = None
     lambda_d: float | None = None
+    smooth_strengths: float = 0.0
 
     def _check_data(self, data: Size) -> None:
-        if self.penalties_b:
+        if self.penalties_b or "patterns" in read_sparsity(self.sparsity):
             require_even_widths(data, "A further term on the patterns")
 
     def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
         a, b, d = lambdas
-        return _ridge(a), [Parafac2Constraint(), *_ridge(b)], [*_ridge(d), NonNegative()]
+        return _ridge(a), [Parafac2Constraint(), *_ridge(b)], [*_on_strengths(self, d), NonNegative()]
 
 
 @dataclass(eq=False, repr=False)
@@ -234,9 +247,10 @@ class TemporalCMF(Decomposition):
         The one knob, without dimension: sqrt(lambda_a lambda_b) / ||X||. 1e-3 if nothing is given.
     lambda_a, lambda_b : float, optional
         The paper's penalties instead, both of them. Only their product matters.
-    changes, epsilon, nonnegative, n_starts, init, max_iter, tol, feasibility_tol, algorithm, penalties_a, \
-penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
-        As in `TParafac2`. Strengths are fixed to one, so that `penalties_c` must be empty. With
+    changes, epsilon, nonnegative, sparsity, n_starts, init, max_iter, tol, feasibility_tol, algorithm, \
+penalties_a, penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
+        As in `TParafac2`. Strengths are fixed to one, so that `penalties_c` must be empty and there is no
+        sparsity of "strengths"; that of the others is in the unit of ||X||^(3/2). With
         ``nonnegative="rows"`` it is the paper's NNtCMF.
 
     Examples
@@ -265,6 +279,12 @@ penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, n_jobs
         _require_known_changes(self)
         if len(self.penalties_c):
             raise ValueError("TemporalCMF has no strengths to penalise: leave penalties_c empty.")
+        if "strengths" in read_sparsity(self.sparsity):
+            raise InvalidValue(
+                Argument("sparsity"),
+                " of strengths is not for TemporalCMF, which has none: give that of patterns or rows.",
+                received=self.sparsity,
+            )
         return asked
 
     def _own_terms(self, lambdas: tuple[float, ...], n_times: int) -> tuple[list[Penalty], ...]:
@@ -286,8 +306,9 @@ class CP(Decomposition):
         Constrain the strengths to be non-negative.
     lambda_a, lambda_b, lambda_d : float, optional
         Norm penalties lambda_a ||A||^2 + lambda_b ||B||^2 + lambda_d ||C||^2: all three or none.
-    n_starts, init, max_iter, tol, feasibility_tol, algorithm, nonnegative, penalties_a, penalties_b, \
-penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
+    n_starts, init, max_iter, tol, feasibility_tol, algorithm, nonnegative, sparsity, \
+smooth_strengths, penalties_a, penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, \
+n_jobs, progress
         As in `TParafac2`.
 
     Attributes
@@ -306,13 +327,14 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
     1.0
     """
 
-    _flexible_rank: ClassVar[bool] = True
+    _static: ClassVar[bool] = True
 
     _: KW_ONLY
     nonnegative_strengths: bool = False
     lambda_a: float | None = None
     lambda_b: float | None = None
     lambda_d: float | None = None
+    smooth_strengths: float = 0.0
 
     def _check_data(self, data: Size) -> None:
         require_even_widths(data, "CP")
@@ -321,11 +343,17 @@ penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
         a, b, d = lambdas
         sign = [NonNegative()] if self.nonnegative_strengths else []
         # All slices are the same pattern, which is to be penalised once.
-        return _ridge(a), [Static(), *_ridge(b / n_times)], [*_ridge(d), *sign]
+        return _ridge(a), [Static(), *_ridge(b / n_times)], [*_on_strengths(self, d), *sign]
 
 
 def _ridge(weight: float) -> list[Penalty]:
     return [Ridge(weight)] if weight else []
+
+
+def _on_strengths(model: TParafac2 | Parafac2 | CP, weight: float) -> list[Penalty]:
+    """Norm and, where they are to be smooth, changes of the strengths: both grow with the weight."""
+    changes = weight * model.smooth_strengths
+    return _ridge(weight) + ([TemporalSmoothness(changes, epsilon=0.0)] if changes else [])
 
 
 def _require_known_changes(model: TParafac2 | TemporalCMF) -> None:

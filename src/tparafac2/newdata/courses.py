@@ -29,6 +29,7 @@ from tparafac2.penalties import (
 )
 from tparafac2.result import Result, Terms
 from tparafac2.solver.problem import Scaled, sort_terms
+from tparafac2.words import Advice
 
 
 class Further(NamedTuple):
@@ -102,6 +103,13 @@ def _require_apart(terms: Terms, new: Further) -> None:
         )
     for mode, name in ((terms.B, "patterns"), (terms.C, "strengths")):
         for term in mode:
+            if name == "strengths" and is_temporal(term) and isinstance(term, Quadratic):
+                raise InvalidValue(
+                    "strengths are smooth in time here, so that those of further times would move the ones "
+                    "before: fit all data again, from where the model ended (",
+                    Advice("refit", "refit=True"),
+                    ").",
+                )
             if is_temporal(term) and (name == "strengths" or not _known_in_time(term)):
                 raise InvalidValue(
                     f"the model has a term on changes of the {name} in time ({type(term).__name__}) that "

@@ -38,6 +38,7 @@ class Cards {
       ...(one.state === "vanished" ? [] : [[names.rows, listed(one.rows)]]),
       ...(groups ? [["groups", groups]] : []),
       ...one.stations.map((at) => [at.time ? cut(at.time, 16) : "always", listed(at.columns)]),
+      ...(one.sudden ? [["sudden", begun(one.sudden)]] : []),
       ["strength", begun(one.strong)],
       ...(one.sure.length ? [["trust", begun(one.sure.join("; "))]] : []),
     ];

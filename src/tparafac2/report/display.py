@@ -60,6 +60,7 @@ _TONES: dict[str, Tone] = {"high": "good", "fair": "plain", "low": "warning"}
 
 _HERE = {
     Kind.UNDETERMINED: " They are hatched on this page.",
+    Kind.MAY_JUMP: " What is said of the components tells when.",
     Kind.MISSING: " What was not observed is hatched here, and left out of the rankings.",
 }
 """What the page does about it."""
@@ -205,7 +206,8 @@ def account(result: Result, words: Words = PYTHON) -> list[Fact]:
     90 % | of the variation in the data (its sum of squares) is explained by 1 component.
     converged | after 7 iterations: the objective no longer changes and all constraints hold.
     """
-    in_all_first = sorted(result.findings, key=lambda finding: finding.kind is not Kind.TRUST)
+    told = (one for one in result.findings if one.kind is not Kind.SUDDEN)  # with its component
+    in_all_first = sorted(told, key=lambda finding: finding.kind is not Kind.TRUST)
     groups = groupby(in_all_first, key=lambda finding: finding.kind)
     return [_fact(kind, list(findings), words) for kind, findings in groups]
 

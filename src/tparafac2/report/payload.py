@@ -118,6 +118,7 @@ def _components(result: Result) -> list[dict[str, Any]]:
             "rows": _marks(portrait.rows),
             "stations": [{"time": at.time, "columns": _marks(at.columns)} for at in portrait.stations],
             "strong": portrait.strong,
+            "sudden": portrait.sudden,
             "sure": list(portrait.sure),
         }
         for one, portrait in zip(accounts, portraits(result))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.metrics import cancelling_pair
-from tparafac2.penalties import Quadratic, asks_for, softens
+from tparafac2.penalties import Paced, Quadratic, asks_for, is_temporal, size_weight, softens
 from tparafac2.result.judging import judged
 from tparafac2.result.jumps import jumps
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
@@ -46,6 +46,11 @@ _ROWS_PER_COMPONENT = 2
 _PROPORTIONAL, _PROPORTIONAL_PARTS = 0.985, 0.99
 _SAME_ROWS = 0.98
 """Cosine of their strengths from which on two components may be mixed; non-negative patterns stand more."""
+
+_NEARLY_ZERO = 1e-3
+"""Of the largest entry of a component: what is less is as good as zero, where constraints allow no zeros."""
+
+_FACTORS = {"A": "loadings", "B": "patterns", "C": "strengths"}
 
 _LESS, _LARGER = 0.05, 1.25
 """So much less explained of appended times than of those of the fit, and so many times larger squares of what
@@ -307,10 +312,7 @@ def _components(seen: _Seen) -> Iterator[Finding]:
     else:
         for r in np.flatnonzero(static(result)):
             yield Finding(Kind.STATIC, Severity.NOTE, component=int(r) + 1)
-    for one in jumps(result):
-        times = tuple(seen.labels[[one.before, one.after]])
-        numbers = {"share": one.share, "cosine": one.cosine}
-        yield Finding(Kind.SUDDEN, component=one.component + 1, times=times, numbers=numbers)
+    yield from _changes(seen)
     yield from _constraints(result)
     weak = result.undetermined_patterns & ~seen.unobserved[:, np.newaxis] & ~gone
     for r in np.flatnonzero(weak.any(axis=0)):
@@ -342,6 +344,48 @@ def _proportional(seen: _Seen) -> Iterator[Finding]:
         yield Finding(Kind.PROPORTIONAL, Severity.NOTE, component=first, numbers=numbers)
 
 
+def _changes(seen: _Seen) -> Iterator[Finding]:
+    """Whether patterns may change suddenly, and where they do."""
+    terms = seen.result.terms
+    if terms is None or not any(isinstance(term, Paced) for term in terms.B):
+        return
+    found = jumps(seen.result)
+    yield Finding(Kind.MAY_JUMP, numbers={"found": len(found)})
+    for one in found:
+        times = tuple(seen.labels[[one.before, one.after]])
+        numbers = {"share": one.share, "cosine": one.cosine}
+        yield Finding(Kind.SUDDEN, component=one.component + 1, times=times, numbers=numbers)
+
+
+def _sparse(result: Result, terms: Terms) -> Iterator[Finding]:
+    """Factors that are to have few entries other than zero, and how few these are."""
+    alive = ~vanished(result)
+    for mode, those in terms.modes.items():
+        weights = [weight for term in those if (weight := size_weight(term)) is not None]
+        if not any(weights) or (mode == "C" and terms.fixed_strengths):
+            continue
+        pieces = result.B if mode == "B" else [result.A if mode == "A" else result.C]
+        sizes = np.abs(np.concatenate([np.asarray(piece)[:, alive] for piece in pieces]))
+        if mode == "B" and result.present is not None:  # the others are zero because they are not there
+            sizes = sizes[np.ravel(result.present)]
+        small = sizes <= _NEARLY_ZERO * sizes.max(axis=0, initial=0.0)
+        shares = [float(np.mean(flags)) if flags.size else math.nan for flags in (sizes == 0, small)]
+        numbers = {"factor": _FACTORS[mode], "strength": float(sum(weights))}
+        yield Finding(Kind.SPARSE, numbers=numbers | dict(zip(("share", "nearly"), shares)))
+
+
+def _smooth_strengths(terms: Terms) -> Iterator[Finding]:
+    """Strengths that are smooth in time, by the weight of their changes beside that of their squares."""
+    if terms.fixed_strengths:
+        return
+    squared = [term for term in terms.C if isinstance(term, Quadratic)]
+    changes = sum(getattr(term, "strength", 0.0) for term in squared if is_temporal(term))
+    if changes:
+        norm = sum(getattr(term, "strength", 0.0) for term in squared if not is_temporal(term))
+        numbers = {"strength": float(changes)} | ({"weight": float(changes / norm)} if norm else {})
+        yield Finding(Kind.SMOOTH_STRENGTHS, numbers=numbers)
+
+
 def _same_rows(result: Result) -> Iterator[Finding]:
     """Pairs of components that have the same rows: one component would do, with a pattern that changes."""
     static = result.model == "CP" if result.terms is None else asks_for(result.terms.B, "static")
@@ -355,16 +399,16 @@ def _same_rows(result: Result) -> Iterator[Finding]:
 
 def _further_terms(terms: Terms) -> Iterator[Finding]:
     """What was asked of the factors beyond norms, smoothness and the constraints that models are made of."""
-    names = {"A": "loadings", "B": "patterns", "C": "strengths"}
     for mode, those in terms.modes.items():
         for term in those:
             known = isinstance(term, Quadratic) or softens(term) or hasattr(term, "constraint")
-            if known or (mode == "C" and terms.fixed_strengths):
+            told = size_weight(term) is not None or (mode == "B" and isinstance(term, Paced))
+            if known or told or (mode == "C" and terms.fixed_strengths):
                 continue
             given = ((name, getattr(term, name)) for name in getattr(term, "__dataclass_fields__", ()))
             numbers = {name: value for name, value in given if _is_finite(value)}
             kind = term.text if isinstance(term, LostTerm) else type(term).__name__
-            yield Finding(Kind.FURTHER_TERM, numbers={"factor": names[mode], "term": kind, **numbers})
+            yield Finding(Kind.FURTHER_TERM, numbers={"factor": _FACTORS[mode], "term": kind, **numbers})
 
 
 def _is_finite(value: Any) -> bool:
@@ -381,6 +425,8 @@ def _constraints(result: Result) -> Iterator[Finding]:
     bounded = {name: asks_for(terms, "nonnegative") for name, terms in modes.items()}
     if any(bounded.values()):
         yield Finding(Kind.NONNEGATIVE, numbers=bounded)
+    yield from _sparse(result, result.terms)
+    yield from _smooth_strengths(result.terms)
     yield from _further_terms(result.terms)
     if result.negative_share is None:
         return

@@ -15,7 +15,7 @@ from tparafac2.result.kinds import Kind
 from tparafac2.result.moments import time_texts, timeline
 from tparafac2.result.naming import called, heading
 from tparafac2.result.record import Result
-from tparafac2.result.wording import percentage, trusted
+from tparafac2.result.wording import jumped, percentage, trusted
 
 _ROWS, _COLUMNS = 5, 5
 _STRONG = 0.5
@@ -64,6 +64,8 @@ class Portrait(NamedTuple):
         the data determine them; one, if its pattern does not change; none, if nothing is left of it.
     strong : str
         When it was strong.
+    sudden : str
+        When its pattern changes suddenly; empty if it does not, or may not.
     sure : tuple of str
         How far to trust it, as far as that was measured.
     """
@@ -74,6 +76,7 @@ class Portrait(NamedTuple):
     rows: tuple[Mark, ...]
     stations: tuple[Station, ...]
     strong: str
+    sudden: str
     sure: tuple[str, ...]
 
 
@@ -117,6 +120,7 @@ def portraits(result: Result) -> list[Portrait]:
                 rows=_marks(rows, A[:, r], row_scores[:, r], _ROWS),
                 stations=stations,
                 strong=_strong(C[order, r], [times[k] for k in order]),
+                sudden=jumped(result.findings, r),
                 sure=_sure(result, r),
             )
         )
@@ -145,6 +149,7 @@ def _told(result: Result, one: Portrait) -> str:
     names = {mode: label_text(name, 20) for mode, name in result.labels.names.items()}
     lines = [(names["rows"], _listed(one.rows))]
     lines += [(f"at {at.time}" if at.time else "throughout", _listed(at.columns)) for at in one.stations]
+    lines += [("sudden", one.sudden)] if one.sudden else []
     lines += [("when", one.strong), *(("trust", text) for text in one.sure)]
     width = max(len(name) for name, _ in lines)
     head = f"{heading(result.component_names, one.component - 1)}, {one.share:.0%} of strength"

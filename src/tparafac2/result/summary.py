@@ -14,7 +14,7 @@ from tparafac2.result.distinctive import By, of_columns, require_by
 from tparafac2.result.kinds import ENDINGS, Kind
 from tparafac2.result.naming import called
 from tparafac2.result.record import Result
-from tparafac2.result.wording import notes, sentence, trusted
+from tparafac2.result.wording import jumped, notes, sentence, trusted
 from tparafac2.words import PYTHON, Words
 
 _SHOWN_COLUMNS = 3
@@ -23,7 +23,8 @@ _ROWS = {
     "status": tuple(ENDINGS.values()),
     "starts": (Kind.ONE_START, Kind.STARTS, Kind.FEW_STARTS_AGREE),
     "constraints": (Kind.GIVES_WAY, Kind.NONNEGATIVE, Kind.COULD_BE_NONNEGATIVE),
-    "further terms": (Kind.FURTHER_TERM,),
+    "changes": (Kind.MAY_JUMP,),
+    "further terms": (Kind.SPARSE, Kind.SMOOTH_STRENGTHS, Kind.FURTHER_TERM),
     "missing entries": (Kind.MISSING,),
     "weights": (Kind.WEIGHTED,),
     "time": (Kind.UNEVEN_TIMES, Kind.PERIODIC),
@@ -49,6 +50,8 @@ class ComponentFacts(NamedTuple):
         The columns that matter most at these times, with their weights in the normalised pattern.
     trust : str
         What was measured of how far to trust it; empty if nothing was.
+    sudden : str
+        When its pattern changes suddenly; empty if it does not, or may not.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class ComponentFacts(NamedTuple):
     first_columns: str
     last_columns: str
     trust: str = ""
+    sudden: str = ""
 
 
 def summary(result: Result, words: Words = PYTHON, *, by: By = "weight") -> str:
@@ -88,6 +92,7 @@ def summary(result: Result, words: Words = PYTHON, *, by: By = "weight") -> str:
             f"  component {which}: {', '.join(filter(None, (size, one.trust)))}",
             f"    {first}: {one.first_columns}",
             f"    {last}: {one.last_columns}",
+            *([f"    sudden: {one.sudden}"] if one.sudden else []),
         ]
     lines += [f"  note: {note}" for note in further_notes(result, words)]
     return "\n".join(lines)
@@ -187,6 +192,7 @@ def component_facts(result: Result, by: By = "weight") -> list[ComponentFacts]:
             first_columns=_largest_columns(first[:, r], sizes[0][:, r], labels),
             last_columns=_largest_columns(last[:, r], sizes[1][:, r], labels),
             trust=trusted(result.trust, r),
+            sudden=jumped(result.findings, r),
         )
         for r in range(result.rank)
     ]
@@ -251,16 +257,23 @@ def to_html(result: Result) -> str:
     names = result.component_names
     head = ["component", "share"]
     head += [f"{what}, {when}" for what in ("strength", "columns") for when in (first, last)]
-    head += ["trust"] * (result.trust is not None)
+    every = component_facts(result)
+    further = {
+        "trust": result.trust is not None,
+        "sudden changes": any(one.sudden for one in every),
+    }
+    head += [name for name, shown in further.items() if shown]
     components = [
         (
             called(names, one.component - 1),
             f"{one.share:.0%}",
             f"{one.first:.4g}",
             f"{one.last:.4g}",
-            *one[4:],
-        )[: len(head)]
-        for one in component_facts(result)
+            one.first_columns,
+            one.last_columns,
+            *(text for text, shown in zip((one.trust, one.sudden), further.values()) if shown),
+        )
+        for one in every
     ]
     facts = "".join(
         f"<tr><th>{escape(name)}</th>{_cells([text], 'td')}</tr>" for name, text in headline(result)

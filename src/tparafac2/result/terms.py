@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, NoReturn
 
@@ -120,11 +120,7 @@ class Terms:
         """
         smooth = self._lambda_b
         norms = [self.A] if self.fixed_strengths else [self.A, self.C]
-        others = [
-            sum(getattr(term, "strength", 0.0) for term in terms if isinstance(term, Quadratic))
-            for terms in norms
-        ]
-        lambdas = [smooth, *others]
+        lambdas = [smooth, *map(_norm_weight, norms)]
         if not all(lambdas):
             return None
         n = len(lambdas)
@@ -210,6 +206,12 @@ class Terms:
 def _value(term: Penalty, x: NDArray[Any], coupled: NDArray[Any] | None = None) -> float:
     value = 0.0 if is_set(term) else coupled_value(term, x, coupled)
     return value if np.isfinite(value) else 0.0
+
+
+def _norm_weight(terms: Sequence[Penalty]) -> float:
+    """Weight of the squares; that of changes in time is beside it."""
+    squares = (term for term in terms if isinstance(term, Quadratic) and not is_temporal(term))
+    return float(sum(getattr(term, "strength", 0.0) for term in squares))
 
 
 def _read_term(kept: Any) -> Penalty:

@@ -17,6 +17,7 @@ from tparafac2.words import PYTHON, Advice, Words, tell
 
 _SHOWN_TIMES = 3
 _SHOWN_PAIRS = 2
+_WORTH_TELLING = 0.005
 
 _SENTENCES = {
     Kind.EXPLAINED: "{components} {verb} {percent} of the variation in the {what} (its sum of squares).",
@@ -59,11 +60,14 @@ _SENTENCES = {
     Kind.VANISHED: "Component {component} vanished: the smoothness is too strong or the rank too high.",
     Kind.CONSTANT: "The model keeps all patterns constant in time; only strengths change.",
     Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
+    Kind.MAY_JUMP: "Changes may be sudden: {jumps}.",
     Kind.SUDDEN: "Component {component} changes suddenly between {first} and {last}: {percent} of all its "
-    "change, and the pattern after it is alike the one before by {cosine:.2f}.",
+    "change (patterns before and after it are alike by {cosine:.2f}).",
     Kind.GIVES_WAY: "Sizes and angles of the patterns may give way ({rigidity} {value:.3g}), and do "
     "so by {percent} of the patterns' size.",
     Kind.NONNEGATIVE: "{what} cannot be negative.",
+    Kind.SPARSE: "Sparse {factor}: {percent} of the entries are zero{nearly_zero}.",
+    Kind.SMOOTH_STRENGTHS: "Strengths are smooth in time{weighed}.",
     Kind.FURTHER_TERM: "{what} {do}.",
     Kind.COULD_BE_NONNEGATIVE: "The data are nowhere negative, but {percent} of the patterns' sum of "
     "squares is: patterns that are not negative either ({nonnegative}) are parts that cannot cancel.",
@@ -126,7 +130,6 @@ _ADVICE = {
     }.items()
 }
 _FURTHER = {
-    "L1": "have few entries other than zero (L1, strength {strength:g})",
     "Simplex": "are shares: not negative, with the sum {total:g} in every component",
     "NormBall": "have a norm of at most {radius:g} in every component",
     "Unimodal": "have one peak in every component",
@@ -289,6 +292,23 @@ def _sudden(finding: Finding) -> dict[str, Any]:
     return {"first": first, "last": last, **_percent(finding)}
 
 
+def _jumps(finding: Finding) -> dict[str, Any]:
+    count = finding.numbers["found"]
+    return {"jumps": f"{counted(count, 'change point')} found" if count else "no change point found"}
+
+
+def _sparse(finding: Finding) -> dict[str, Any]:
+    nearly, exactly = finding.numbers["nearly"], finding.numbers["share"]
+    more = f", and {percentage(nearly)} below a thousandth of the largest"
+    return {"nearly_zero": more if nearly - exactly > _WORTH_TELLING else "", **_percent(finding)}
+
+
+def _smooth_strengths(finding: Finding) -> dict[str, Any]:
+    weight = finding.numbers.get("weight")
+    told = f" (their changes cost {weight:.3g} times as much as their squares)"
+    return {"weighed": "" if weight is None else told}
+
+
 def _unit(finding: Finding) -> dict[str, Any]:
     return {"unit": " days" if finding.numbers["dated"] else ""}
 
@@ -321,6 +341,20 @@ def _bounded(finding: Finding) -> dict[str, Any]:
     """Which factors, in a sentence."""
     which = [name for name in ("patterns", "rows") if finding.numbers[name]]
     return {"what": " and ".join(which).capitalize()}
+
+
+def jumped(findings: Iterable[Finding], r: int) -> str:
+    """Say in a clause when a component, counted from 0, changes suddenly; nothing, if it does not.
+
+    Examples
+    --------
+    >>> found = [Finding(Kind.SUDDEN, component=1, times=(1989, 1990), numbers={"share": 0.43})]
+    >>> jumped(found, 0), jumped(found, 1)
+    ('between 1989 and 1990 (43 % of its change)', '')
+    """
+    own = [_sudden(one) for one in findings if one.kind is Kind.SUDDEN and one.component == r + 1]
+    told = "between {first} and {last} ({percent} of its change)"
+    return ", ".join(told.format_map(one) for one in own)
 
 
 def trusted(trust: Trust | None, r: int) -> str:
@@ -489,9 +523,12 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.STARTS: _agreement,
     Kind.FEW_STARTS_AGREE: _agreement,
     Kind.PROPORTIONAL: _pairs,
+    Kind.MAY_JUMP: _jumps,
     Kind.SUDDEN: _sudden,
     Kind.GIVES_WAY: _percent,
     Kind.NONNEGATIVE: _bounded,
+    Kind.SPARSE: _sparse,
+    Kind.SMOOTH_STRENGTHS: _smooth_strengths,
     Kind.FURTHER_TERM: _further,
     Kind.COULD_BE_NONNEGATIVE: _percent,
     Kind.NEGATIVE_DATA: _percent,
