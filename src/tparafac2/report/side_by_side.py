@@ -11,7 +11,7 @@ import numpy as np
 
 from tparafac2 import __version__
 from tparafac2.data import listed
-from tparafac2.report.payload import as_texts, finite
+from tparafac2.report.payload import as_texts, finite, marks
 from tparafac2.result import Kinship, Result, counted, kinship, notes, portraits, size_text
 from tparafac2.words import PYTHON, Words
 
@@ -91,12 +91,12 @@ def _components(result: Result, order: Sequence[int], lines: Sequence[int]) -> l
     trust = {} if result.trust is None else result.trust.by_component
     found = []
     for r, one in enumerate(portraits(result)):
-        stations = [{"time": at.time, "columns": [mark.label for mark in at.columns]} for at in one.stations]
+        stations = [{"time": at.time, "columns": marks(at.columns)} for at in one.stations]
         found.append(
             {
                 "name": one.name,
                 "share": finite(one.share),
-                "rows": [mark.label for mark in one.rows],
+                "rows": marks(one.rows),
                 "stations": stations,
                 "strong": one.strong,
                 "sure": list(one.sure),
