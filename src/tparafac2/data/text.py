@@ -33,7 +33,7 @@ def label_text(label: object, longest: int = 30) -> str:
 
 
 def label_texts(labels: NDArray[Any], longest: int = 30) -> list[str]:
-    """Write the labels of one dimension, each as `label_text`; dates that all begin a month without their day.
+    """Write the labels of one dimension, each as `label_text`; months without their first day.
 
     Examples
     --------

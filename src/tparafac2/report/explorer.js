@@ -291,7 +291,7 @@ class Explorer {
     const about = `Courses over time of ${names || "nothing"}.`;
     this.showTimeChart(this.courseChart, series, about, { bands, height: 360 });
     write("courses-hint", [
-      this.columns ? "" : "These change most; choose others by their bars or by searching.",
+      this.columns ? "" : "These change much; choose others by their bars or by searching.",
       CHANGES_HINT.replace("below the axis", "below the axis, and wide lines"),
       this.timeHint(),
       bands.length ? "Hatched: the data do not determine the pattern." : "",

@@ -172,10 +172,12 @@ def _marks(
 ) -> tuple[Mark, ...]:
     """What a component has more of than others; then what it has less of, where that tells more of it."""
     more, less = scores
-    most = more.max()
-    places = [(place, more[place]) for place in leaders(more, n) if more[place] >= _MATTERS * most]
-    least = leaders(less, _LESS if places else n)
-    places += [(place, less[place]) for place in least if less[place] > most]
+    enough = _MATTERS * more.max()
+    places = [(place, more[place]) for place in leaders(more, n) if more[place] >= enough]
+    enough = max(more.max(), _MATTERS * less.max())
+    places += [
+        (place, less[place]) for place in leaders(less, _LESS if places else n) if less[place] > enough
+    ]
     return tuple(Mark(texts[place], float(weights[place]), float(score)) for place, score in places)
 
 
