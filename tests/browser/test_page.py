@@ -226,7 +226,12 @@ def test_it_can_be_used_with_the_keyboard_alone(show):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_fits_a_phone_in_light_and_dark(show, dark):
-    long = Labels(columns=["W" * 150 + str(j) for j in range(60)], rows=["r" * 150] * 3, time=["t" * 90] * 6)
+    long = Labels(
+        columns=["W" * 150 + str(j) for j in range(60)],
+        rows=["r" * 150] * 3,
+        time=["t" * 90] * 6,
+        attributes={"a" * 90: np.array(["g" * 90, "h" * 90, "g" * 90])},
+    )
     page = show(fit(labels=long), {"width": 390, "height": 844, "dark": dark, "touch": True})
     assert page.run("document.documentElement.scrollWidth") <= 390
     assert len(page.texts("#bars li:not(.apart)")) == 12

@@ -95,11 +95,13 @@ def test_the_text_has_names_of_dimensions_and_components():
 
 
 def test_what_it_has_less_of_is_told_where_that_tells_more():
-    plain = moving()
-    B = plain.B.copy()
-    B[:, 0, 1] = -2.0
+    B = moving().B.copy()
+    B[:, 2, 1] = -2.0
     first, second = portraits(moving(B=B, A=np.array([[1.0, 0.1], [-3.0, 1.0]])))
-    assert [(mark.label, mark.weight < 0) for mark in second.stations[0].columns] == [("w", False), ("x", True)]
+    assert [(mark.label, mark.weight < 0) for mark in second.stations[0].columns] == [
+        ("w", False),
+        ("z", True),
+    ]
     assert [(mark.label, mark.weight < 0) for mark in first.rows] == [("Ann", False), ("Bo", True)]
 
 

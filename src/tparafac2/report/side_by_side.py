@@ -206,8 +206,11 @@ def _found(results: Mapping[str, Result], measured: Measures, short: Sequence[st
     for name, what in (("components_there", "found again"), ("components_replicable", "replicable")):
         if counts := _known(results, measured, name):
             whole = [short[n] for n, count in counts.items() if count == ranks[n]]
-            who = listed(whole, len(whole)) if whole else "of no model"
-            told.append(f"All components are {what} in other rows: {who}.")
+            told.append(
+                f"All components are {what} in other rows: {listed(whole, len(whole))}."
+                if whole
+                else f"Of no model all components are {what} in other rows."
+            )
     agreement = _known(results, measured, "agreement")
     if apart := [short[n] for n, share in agreement.items() if share < _AGREE]:
         told.append(f"Starts end at different components: {listed(apart, len(apart))}.")

@@ -165,8 +165,10 @@ def slice_at(result: Result, time: Any) -> int:
     1
     """
     text, texts, when = label_text(time), time_texts(result), timeline(result)
-    if text in texts:
-        return texts.index(text)
+    whole = texts if result.labels.time is None else [label_text(one) for one in result.labels.time]
+    for names in (whole, texts):
+        if text in names:
+            return names.index(text)
     try:
         moment = float(read_moments(time, when.dated)[0][0])
     except (ValueError, IndexError):
