@@ -1,6 +1,10 @@
 """A small fit whose page the browser opens, and what a reader does there."""
 
+from dataclasses import replace
+
 import numpy as np
+from banded import intervals_for
+from chosen import a_choice
 
 from tparafac2.data import Labels
 from tparafac2.result import Result
@@ -43,6 +47,35 @@ def fit(**changes):
         },
     }
     return Result(**(plain | changes))
+
+
+def rich():
+    """A fit of which everything is known, in hostile words: bands, choice, groups, gaps, missing entries."""
+    rng = np.random.default_rng(0)
+    B = fit().B * rng.uniform(0.5, 1.5, size=(6, 60, 2))
+    kinds = np.array(["young", "old", HOSTILE, None] * 5, dtype=object)
+    labels = Labels(
+        rows=[f"person {i}" for i in range(20)],
+        columns=[HOSTILE, *(f"word {j}" for j in range(59))],
+        time=YEARS,
+        attributes={"kind": kinds, "age": np.arange(20.0)},
+    )
+    coverage = np.ones((6, 60))
+    coverage[2] = 0.0
+    undetermined = np.zeros((6, 2), dtype=bool)
+    undetermined[2] = True
+    result = fit(
+        A=rng.normal(size=(20, 2)),
+        B=B,
+        labels=labels,
+        coverage=coverage,
+        undetermined=undetermined,
+        observed_share=5 / 6,
+        choice=a_choice(),
+        times=np.array(YEARS, dtype=float),
+        period=4.0,
+    )
+    return replace(result, intervals=intervals_for(result))
 
 
 def slide(page, place):

@@ -1,18 +1,15 @@
 """The pages as a checker of accessibility sees them (axe-core), whole and with everything open."""
 
 import os
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
-from banded import intervals_for
-from chosen import a_choice
-from explored import HOSTILE, YEARS, choose, fit
+from explored import choose, rich
 
 import tparafac2 as tp
-from tparafac2.data import Labels
+from tparafac2.report import write_comparison
 
 pytestmark = pytest.mark.slow
 
@@ -54,35 +51,6 @@ def planes():
     return model.with_row_attributes(airlines).result_
 
 
-def rich():
-    """A fit of which everything is known, in hostile words: bands, choice, groups, gaps, missing entries."""
-    rng = np.random.default_rng(0)
-    B = fit().B * rng.uniform(0.5, 1.5, size=(6, 60, 2))
-    kinds = np.array(["young", "old", HOSTILE, None] * 5, dtype=object)
-    labels = Labels(
-        rows=[f"person {i}" for i in range(20)],
-        columns=[HOSTILE, *(f"word {j}" for j in range(59))],
-        time=YEARS,
-        attributes={"kind": kinds, "age": np.arange(20.0)},
-    )
-    coverage = np.ones((6, 60))
-    coverage[2] = 0.0
-    undetermined = np.zeros((6, 2), dtype=bool)
-    undetermined[2] = True
-    result = fit(
-        A=rng.normal(size=(20, 2)),
-        B=B,
-        labels=labels,
-        coverage=coverage,
-        undetermined=undetermined,
-        observed_share=5 / 6,
-        choice=a_choice(),
-        times=np.array(YEARS, dtype=float),
-        period=4.0,
-    )
-    return replace(result, intervals=intervals_for(result))
-
-
 @pytest.mark.parametrize("looks", LOOKS.values(), ids=LOOKS)
 def test_the_page_of_the_demo_has_no_grave_fault(show, axe, planes, looks):
     assert grave(show(planes, looks), axe) == []
@@ -96,6 +64,16 @@ def test_a_page_with_everything_on_it_has_no_grave_fault(show, axe, looks):
     page.click("#row-bars button")
     page.click("#map-legend .chip")
     page.click("#cards .rename")
+    assert grave(page, axe) == []
+
+
+@pytest.mark.parametrize("looks", LOOKS.values(), ids=LOOKS)
+def test_models_side_by_side_have_no_grave_fault(tab, axe, looks, tmp_path):
+    result = rich()
+    models = {"rank 2": result, "rank 2, named": result.rename(["Ice", "Sun"])}
+    page = tab(write_comparison(models, tmp_path / "side by side.html"), **looks)
+    page.until("document.documentElement.dataset.ready")
+    page.click("#flow .node:nth-of-type(2)")
     assert grave(page, axe) == []
 
 

@@ -210,6 +210,23 @@ def test_a_column_has_one_colour_in_stream_bars_and_courses(show):
     assert len(page.texts("#courses-legend .name")) == 6
 
 
+def test_at_first_there_is_a_colour_for_every_layer_and_every_course(show):
+    """What moves most is not what tells most: eleven columns would want eight colours."""
+    B = np.full((6, 60, 2), 0.01)
+    B[:, 20:26, 0] = 1.0
+    B[np.arange(6), np.arange(6), 0] = 0.9
+    B[:, :6, 1] = 2.0
+    page = show(fit(B=B))
+    tones = (
+        "[...document.querySelectorAll('.legend .chip')].map((one) => one.style.getPropertyValue('--series'))"
+    )
+    page.click("#components label:nth-of-type(1)")
+    assert len(page.texts("#stream-legend .chip")) == 6
+    assert len(page.texts("#courses-legend .chip")) == 5
+    assert set(page.texts("#courses-legend .name")) - set(page.texts("#stream-legend .name"))
+    assert not {"var(--bar)", "var(--line)"} & set(page.run(tones))
+
+
 def test_names_inside_layers_do_not_overlap(show):
     page = show(looks={"width": 1280})
     overlaps = (

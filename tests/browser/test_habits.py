@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from explored import HOSTILE, WORDS, fit, slide
+from explored import HOSTILE, WORDS, fit, rich, slide
 
 from tparafac2.data import Labels
 from tparafac2.report import explore
@@ -58,6 +58,44 @@ def test_charts_are_saved_as_pictures_that_stand_alone(show, folder):
     assert page.complaints() == []
 
 
+TAKEN = """(async () => {
+  const taken = [];
+  const make = URL.createObjectURL;
+  URL.createObjectURL = (blob) => { taken.push(blob); return make(blob); };
+  HTMLAnchorElement.prototype.click = () => {};  // a browser saves no more than ten files at once
+  document.querySelectorAll("details").forEach((one) => { one.open = true; });
+  const buttons = [...document.querySelectorAll(".take button")].filter((one) => one.checkVisibility());
+  const pictures = buttons.filter((one) => one.textContent === "PNG").length;
+  buttons.forEach((one) => one.click());
+  const drawn = () => taken.filter((one) => one.type === "image/png").length;
+  while (drawn() < pictures) await new Promise((done) => setTimeout(done, 20));
+  const whole = { "text/csv;charset=utf-8": (text) => text.trim().split("\\r\\n").length > 1,
+    "image/svg+xml": (text) =>
+      !new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror"),
+    "image/png": (text) => text.slice(1, 4) === "PNG" };
+  const bad = [];
+  for (const one of taken) if (!whole[one.type](await one.text())) bad.push(await one.text());
+  return { count: taken.length, buttons: buttons.length, bad };
+})()"""
+
+
+def test_every_chart_and_every_table_can_be_saved(show):
+    result = rich()
+    noise = np.random.default_rng(0).normal(size=(6, 20, 60))
+    page = show(result, data=np.asarray(result.reconstruct()) + noise)
+    page.click("#row-bars button")
+    found = page.run(TAKEN)
+    assert found["bad"] == []
+    assert found["count"] == found["buttons"] > 30
+    without = (
+        "[...document.querySelectorAll('table, .chart')].filter((one) => one.checkVisibility() && "
+        "![one, one.closest('.scroll')].some((box) => box?.nextElementSibling?.matches('.take')))"
+        ".map((one) => one.id)"
+    )
+    assert page.run(without) == []
+    assert page.complaints() == []
+
+
 def test_everything_that_can_be_pressed_has_a_name_and_ids_are_unique(show):
     page = show(fit(labels=Labels(columns=[""] * 60)))
     nameless = (
@@ -103,6 +141,35 @@ def test_it_prints_on_a_few_pages_without_controls(show):
     assert 2 <= page.pages() <= 6
     page.call("Emulation.setEmulatedMedia", media="print")
     assert page.run("getComputedStyle(document.getElementById('controls')).display") == "none"
+
+
+def test_paper_is_white_and_charts_are_drawn_to_its_width(show):
+    page = show(looks={"dark": True, "width": 1280})
+    width = "document.querySelector('#strengths svg').viewBox.baseVal.width"
+    on_screen = page.run(width)
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert 800 < page.run(width) < 1000 < on_screen
+    page.call("Emulation.setEmulatedMedia", media="print", features=[])
+    found = page.run(CONTRASTS)
+    assert (
+        page.run("getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()") == "#ffffff"
+    )
+    assert found["words"] >= 4.5
+    assert found["lines"] >= 3.0
+    page.call("Emulation.setEmulatedMedia", media="")
+    page.run("dispatchEvent(new Event('afterprint'))")
+    page.until(f"{width} === {on_screen}")
+
+
+def test_a_phone_shows_when_things_moved_without_scrolling(show):
+    result = rich()
+    page = show(result, {"width": 360, "height": 740, "touch": True})
+    ends = (
+        "[...document.querySelectorAll('#risers td.when .link')]"
+        ".map((one) => one.getBoundingClientRect().right)"
+    )
+    assert 0 < max(page.run(ends)) <= 360
+    assert "band of the change" in page.texts("#risers th")  # in the file, as before
 
 
 @pytest.mark.parametrize("width", [360, 1920])

@@ -1,5 +1,7 @@
 """What the page tells by itself, and the views that can be sent."""
 
+from urllib.parse import unquote, urlsplit
+
 import numpy as np
 import pytest
 from explored import HOSTILE, YEARS, choose, fit, search, slide
@@ -108,6 +110,27 @@ def test_a_view_can_be_sent(show, tab):
     assert other.complaints() == []
 
 
+def test_all_of_a_view_is_in_its_address(show, tab):
+    """Names of the reader, times to keep, and what is compared with what."""
+    result = fit(A=np.random.default_rng(0).normal(size=(20, 2)), labels=Labels(time=YEARS))
+    page = show(result)
+    page.click("#cards li:nth-child(2) .rename")
+    page.type("Sea & Ice #1")
+    page.press("Enter")
+    slide(page, 1)
+    page.click("#keep")
+    for name, value in {"order": "ever", "measure": "size", "scale": "share", "against": "1"}.items():
+        choose(page, name, value)
+    other = tab(unquote(urlsplit(page.run("location.href")).path))
+    other.run(f"location.hash = {page.run('location.hash')!r}")
+    other.until("document.querySelectorAll('#multiples > li').length === 4")
+    assert other.run("document.body.innerText") == page.run("document.body.innerText")
+    assert "2: Sea & Ice #1" in other.texts("#cards .link")
+    assert other.run("[...document.querySelectorAll('select')].map((one) => one.value)") == page.run(
+        "[...document.querySelectorAll('select')].map((one) => one.value)"
+    )
+
+
 @pytest.mark.parametrize("name", ["Ice", HOSTILE])
 def test_components_are_named_on_the_page(show, name):
     page = show(jumping())
@@ -154,6 +177,21 @@ def test_cards_say_what_a_component_is_was_and_became_when_it_was_strong_and_how
     first = dict(zip(page.texts("#cards > li:first-child dt"), page.texts("#cards > li:first-child dd")))
     assert first["always"] == "word 40"
     assert page.run("document.querySelectorAll('#cards .spark').length") == 2
+
+
+def test_cards_say_what_a_component_has_less_of_where_that_tells_more(show):
+    page = show(jumping(B=-jumping().B, A=np.array([[1.0, 0.0], [-3.0, 0.5], [0.0, 1.0]])))
+    card = dict(zip(page.texts("#cards > li:first-child dt"), page.texts("#cards > li:first-child dd")))
+    assert card["author"] == "Ann; less: Bo"
+    assert card["always"] == "less: word 40"
+
+
+def test_months_are_written_without_their_first_day(show):
+    labels = Labels(time=np.arange("2013-01", "2013-07", dtype="M8[M]").astype("M8[ns]"))
+    page = show(jumping(labels=labels))
+    slide(page, 2)
+    assert page.text("#now") == "2013-03"
+    assert "2013-01" in page.texts("#cards dt")
 
 
 def test_rows_are_on_a_map_by_group(show):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tparafac2.data import label_text, listed, printable, shortened, shown
+from tparafac2.data import label_text, label_texts, listed, printable, shortened, shown
 from tparafac2.data.text import EMPTY
 
 
@@ -70,3 +70,13 @@ def test_lists_are_short():
     assert listed(range(2000), 3) == "0, 1, 2 and 1,997 more"
     assert listed("ab") == "a, b"
     assert listed([]) == ""
+
+
+def test_whole_numbers_have_no_point_and_texts_stay_as_they_are():
+    assert label_texts(np.array([7.0, 8.5])) == ["7", "8.5"]
+    assert label_texts(np.array(["7.0", "8"])) == ["7.0", "8"]
+
+
+def test_years_and_missing_dates_stay_as_they_are():
+    assert label_texts(np.array(["2013", "2014"], dtype="M8[Y]")) == ["2013", "2014"]
+    assert label_texts(np.array(["2013-01-01", "NaT"], dtype="M8[D]")) == ["2013-01-01", "NaT"]

@@ -90,7 +90,7 @@ def test_what_was_measured_is_told_as_far_as_it_was():
     assert found["sentences"][:-1] == [
         "Hidden entries are best predicted by rank 2 (error 0.4).",
         "All components are found again in other rows: rank 1.",
-        "All components are replicable in other rows: of no model.",
+        "Of no model all components are replicable in other rows.",
         "Starts end at different components: rank 2.",
     ]
     assert [one["verdict"] for one in found["candidates"][1]["components"]] == ["replicable", "not there"]

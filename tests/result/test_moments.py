@@ -11,7 +11,16 @@ from hypothesis.extra.numpy import arrays
 
 from tparafac2.data import Labels
 from tparafac2.result import Result
-from tparafac2.result.moments import days, gaps, moment_text, phases, read_moments, timeline
+from tparafac2.result.moments import (
+    days,
+    gaps,
+    moment_text,
+    phases,
+    read_moments,
+    slice_at,
+    time_texts,
+    timeline,
+)
 
 MARCH = 18322.0  # days from 1970-01-01 to 2020-03-01
 
@@ -189,3 +198,17 @@ def test_gaps_fill_the_whole_period(values, period) -> None:
 @given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e6))
 def test_phases_lie_within_the_period(value: float, period: float) -> None:
     assert 0 <= phases(np.array([value]), period)[0] < period
+
+
+@pytest.mark.parametrize("times", [None, np.array([0.0, 1.0, 2.0])])
+def test_months_are_written_without_days_and_found_with_and_without(times):
+    months = np.array(["2013-01-01", "2013-02-01", "2013-04-01"], dtype="M8[ns]")
+    result = hand_made(K=3, labels=Labels(time=months), times=times)
+    assert time_texts(result) == ["2013-01", "2013-02", "2013-04"]
+    for asked in ("2013-02", "2013-02-01", months[1]):
+        assert slice_at(result, asked) == 1
+
+
+def test_days_stay_where_one_of_them_is_no_first():
+    labels = Labels(time=np.array(["2013-01-01", "2013-02-01", "2013-02-15"], dtype="M8[D]"))
+    assert time_texts(hand_made(K=3, labels=labels))[0] == "2013-01-01"

@@ -92,3 +92,21 @@ def test_the_text_has_names_of_dimensions_and_components():
     assert "\n  author  " in text
     assert "\nComponent 2, " in text
     assert "throughout" in text
+
+
+def test_what_it_has_less_of_is_told_where_that_tells_more():
+    B = moving().B.copy()
+    B[:, 2, 1] = -2.0
+    first, second = portraits(moving(B=B, A=np.array([[1.0, 0.1], [-3.0, 1.0]])))
+    assert [(mark.label, mark.weight < 0) for mark in second.stations[0].columns] == [
+        ("w", False),
+        ("z", True),
+    ]
+    assert [(mark.label, mark.weight < 0) for mark in first.rows] == [("Ann", False), ("Bo", True)]
+
+
+def test_what_is_negative_everywhere_is_not_called_nothing():
+    first, second = portraits(moving(B=-moving().B))
+    assert [mark.label for mark in first.stations[0].columns] == ["x"]
+    assert [mark.label for mark in second.stations[0].columns] == ["w"]
+    assert "nothing of its own" not in moving(B=-moving().B).describe()

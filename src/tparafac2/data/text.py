@@ -1,8 +1,10 @@
 """Labels and lists as text: short, harmless, and written as their owner writes them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 EMPTY = "(empty)"
 """What stands for a label without any letter, which nobody could see or click."""
@@ -28,6 +30,22 @@ def label_text(label: object, longest: int = 30) -> str:
     """
     text = printable(_plain(label))
     return shortened(text, longest) if text.strip() else EMPTY
+
+
+def label_texts(labels: NDArray[Any], longest: int = 30) -> list[str]:
+    """Write the labels of one dimension, each as `label_text`; months without their first day.
+
+    Examples
+    --------
+    >>> label_texts(np.array(["2013-01-01", "2013-02-01"], dtype="M8[ns]"))
+    ['2013-01', '2013-02']
+    >>> label_texts(np.array(["2013-01-01", "2013-01-08"], dtype="M8[ns]"))
+    ['2013-01-01', '2013-01-08']
+    """
+    if labels.dtype.kind == "M" and len(labels) > 1 and not np.isnat(labels).any():
+        months = labels.astype("M8[M]")
+        labels = months if (months == labels).all() and labels.dtype not in _COARSE else labels
+    return [label_text(label, longest) for label in labels]
 
 
 def shown(label: object, longest: int = 60) -> str:

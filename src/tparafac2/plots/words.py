@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from tparafac2.data import Mode, label_text, shortened
+from tparafac2.data import Mode, label_text, label_texts, shortened
 from tparafac2.result import By, Result
 
 LONGEST = 26
@@ -35,7 +35,7 @@ def literal(text: str) -> str:
 
 def labels_of(result: Result, mode: Mode, size: int, longest: int = LONGEST) -> list[str]:
     """Write the labels of rows or columns; without any they are counted from 0, as in the arrays."""
-    texts = [label_text(label, _WHOLE) for label in result.labels.coordinate(mode, size)]
+    texts = label_texts(result.labels.coordinate(mode, size), _WHOLE)
     return [literal(shortened(text, longest)) for text in without_common_ends(texts, longest)]
 
 

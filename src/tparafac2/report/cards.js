@@ -32,12 +32,11 @@ class Cards {
     const { page } = this.explorer.fit;
     const { names } = page;
     const groups = clearAssociations(page, r).map(associated).join("; ");
-    const listed = (marks) => marks.map((mark) => cut(mark.label, 28)).join(", ") || "nothing of its own";
     const begun = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
     return [
-      ...(one.state === "vanished" ? [] : [[names.rows, listed(one.rows)]]),
+      ...(one.state === "vanished" ? [] : [[names.rows, toldMarks(one.rows)]]),
       ...(groups ? [["groups", groups]] : []),
-      ...one.stations.map((at) => [at.time ? cut(at.time, 16) : "always", listed(at.columns)]),
+      ...one.stations.map((at) => [at.time ? cut(at.time, 16) : "always", toldMarks(at.columns)]),
       ...(one.sudden ? [["sudden", begun(one.sudden)]] : []),
       ["strength", begun(one.strong)],
       ...(one.sure.length ? [["trust", begun(one.sure.join("; "))]] : []),

@@ -82,9 +82,7 @@ class LineChart {
     this.box = box;
     this.spec = null;
     this.hatching = `hatching-${hatchings++}`;
-    new ResizeObserver(() => {
-      if (this.spec && box.clientWidth !== this.width) this.show(this.spec);
-    }).observe(box);
+    onNewWidth(box, () => { if (this.spec) this.show(this.spec); });
     const pick = (event) => {
       if (this.spec && this.spec.onPick && event.buttons) this.spec.onPick(this.nearest(event.clientX));
     };

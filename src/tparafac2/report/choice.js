@@ -48,9 +48,7 @@ class PointChart {
     this.box = box;
     this.spec = { height: 260, scale: (value) => value, ...spec };
     this.tip = make("p", { class: "tip", hidden: "" });
-    new ResizeObserver(() => {
-      if (box.clientWidth !== this.width) this.show();
-    }).observe(box);
+    onNewWidth(box, () => this.show());
     this.show();
   }
 

@@ -86,8 +86,8 @@ function card(page, n, r) {
   const candidate = page.candidates[n];
   const one = candidate.components[r];
   const story = [
-    [page.names.rows, one.rows.map((name) => cut(name, 28)).join(", ") || "nothing of its own"],
-    ...one.stations.map((at) => [at.time ? cut(at.time, 16) : "always", at.columns.map((name) => cut(name, 28)).join(", ")]),
+    [page.names.rows, toldMarks(one.rows)],
+    ...one.stations.map((at) => [at.time ? cut(at.time, 16) : "always", toldMarks(at.columns)]),
     ["strength", one.strong],
     ...(one.sure.length ? [["trust", one.sure.join("; ")]] : []),
     relation(page, n, r, true),
@@ -135,12 +135,13 @@ function showTables(page) {
   offerTable("link-table", "likenesses");
   byId("links").hidden = !lines.length;
   const { rows, columns } = page.names;
+  const whole = (marks) => toldMarks(marks, Infinity);
   const measured = page.candidates.some((one) => one.components.some((own) => own.verdict));
   fillTable(byId("component-table"), ["model", "component", digits("share"),
     ...(measured ? [digits("replicability"), digits("by chance"), "verdict"] : []), rows, columns],
   page.candidates.flatMap((one) => one.components.map((own, r) => [one.label, own.name || `component ${r + 1}`, digits(percents(own.share)),
     ...(measured ? [digits(figure(own.replicability, 2)), digits(figure(own.chance, 2)), own.verdict ?? ""] : []),
-    own.rows.join(", "), own.stations.map((at) => (at.time ? `${at.time}: ` : "") + at.columns.join(", ")).join("; ")])));
+    whole(own.rows), own.stations.map((at) => (at.time ? `${at.time}: ` : "") + whole(at.columns)).join("; ")])));
   offerTable("component-table", "components");
 }
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import label_text, padded
+from tparafac2.data import label_texts, padded
 from tparafac2.result import (
     ENDINGS,
     Finding,
@@ -153,7 +153,7 @@ def look(result: Result) -> Display:
 def _texts(labels: NDArray[Any] | None, word: str, size: int) -> list[str]:
     if labels is None:
         return [f"{word} {i}" for i in range(size)]
-    return [label_text(label, LONGEST_LABEL) for label in labels]
+    return label_texts(labels, LONGEST_LABEL)
 
 
 class ComponentAccount(NamedTuple):

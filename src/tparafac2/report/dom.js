@@ -49,6 +49,21 @@ function fillTable(table, head, lines) {
   );
 }
 
+// Draw anew whenever a place has another width: on the screen, and on paper, which is narrower.
+addEventListener("beforeprint", () => document.documentElement.classList.add("paper"));
+addEventListener("afterprint", () => document.documentElement.classList.remove("paper"));
+
+function onNewWidth(box, redraw) {
+  let known = box.clientWidth;
+  const look = () => {
+    if (box.clientWidth === known) return;
+    known = box.clientWidth;
+    redraw();
+  };
+  new ResizeObserver(look).observe(box);
+  addEventListener("beforeprint", look);
+}
+
 function button(attributes, ...children) {
   return make("button", { type: "button", ...attributes }, ...children);
 }
@@ -72,6 +87,13 @@ function colour(node, slot) {
 
 function cut(text, most) {
   return text.length <= most ? text : `${text.slice(0, most - 1)}\u2026`;
+}
+
+// What sets a component apart: what it has more of, then what it has less of.
+function toldMarks(marks, most = 28) {
+  const names = (some) => some.map((one) => cut(one.label, most)).join(", ");
+  const [more, less] = [marks.filter((one) => one.weight > 0), marks.filter((one) => one.weight < 0)];
+  return [names(more), less.length ? `less: ${names(less)}` : ""].filter(Boolean).join("; ") || "nothing of its own";
 }
 
 // Numbers that are read together, with as many decimals as give the largest of them three digits.

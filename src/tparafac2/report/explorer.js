@@ -233,11 +233,15 @@ class Explorer {
     this.showTime();
   }
 
-  // Until somebody chooses, the courses are those of the columns that move most, then of those that reach highest.
+  // Until somebody chooses, the courses are those of the columns that move most, then of those that reach highest;
+  // not so many beside those of the stream that there would be no colour for each.
   usualColumns() {
     const { rises, falls, reach } = this.survey;
     const moves = [...rises, ...falls].sort((a, b) => b.size - a.size).map((one) => one.column);
-    return [...new Set([...moves, ...largestOf(reach)])].slice(0, FIRST_COURSES);
+    const { columns } = this.stream.made();
+    let free = COLOURS - columns.length;
+    return [...new Set([...moves, ...largestOf(reach)])]
+      .filter((j) => columns.includes(j) || free-- > 0).slice(0, FIRST_COURSES);
   }
 
   showControls() {
@@ -287,7 +291,7 @@ class Explorer {
     const about = `Courses over time of ${names || "nothing"}.`;
     this.showTimeChart(this.courseChart, series, about, { bands, height: 360 });
     write("courses-hint", [
-      this.columns ? "" : "These change most; choose others by their bars or by searching.",
+      this.columns ? "" : "These change much; choose others by their bars or by searching.",
       CHANGES_HINT.replace("below the axis", "below the axis, and wide lines"),
       this.timeHint(),
       bands.length ? "Hatched: the data do not determine the pattern." : "",

@@ -185,8 +185,9 @@ function toneOfLine(line) {
 // Words that say what a component is: what sets it apart at its stations in turn, each once.
 function wordsOf(one) {
   const most = Math.max(0, ...one.stations.map((at) => at.columns.length));
-  const columns = Array.from({ length: most }, (_, n) => one.stations.flatMap((at) => at.columns.slice(n, n + 1))).flat();
-  return [...new Set(columns)].map((name) => cut(name, 28)).join(", ") || "nothing of its own";
+  const marks = Array.from({ length: most }, (_, n) => one.stations.flatMap((at) => at.columns.slice(n, n + 1))).flat();
+  const once = new Map(marks.map((mark) => [`${Math.sign(mark.weight)} ${mark.label}`, mark]));
+  return toldMarks([...once.values()]);
 }
 
 function percents(share) {

@@ -23,7 +23,7 @@ class Movers {
 
   fill(table, moves, otherwise) {
     const { fit } = this.explorer;
-    const band = this.withBands ? [{ kind: "number", content: "band of the change" }] : [];
+    const band = this.withBands ? [{ kind: "number bound", content: "band of the change" }] : [];
     const head = [fit.page.names.columns, { kind: "number", content: "from \u2192 to" }, ...band, "half of it, all"];
     fillTable(table, head, moves.length ? moves.map((one) => this.line(one)) : [[otherwise]]);
   }
@@ -58,6 +58,6 @@ class Movers {
     const { explorer } = this;
     const band = explorer.fit.bandOf(one.way, explorer.component, one.column);
     const content = band ? `${explorer.text(band[0])} to ${explorer.text(band[1])}` : "";
-    return { kind: "number", content, none: band !== null && band[0] <= 0 && band[1] >= 0 };
+    return { kind: "number bound", content, none: band !== null && band[0] <= 0 && band[1] >= 0 };
   }
 }

@@ -33,6 +33,7 @@ function showDiagnostics(page) {
 function offerChoice(choice) {
   if (!choice) return;
   offerTable("choice-ranks", "ranks");
+  if (byId("choice-models")) offerTable("choice-models", "models");
   document.querySelectorAll("#choice-charts .chart").forEach((box, n) => {
     if (box.querySelector("svg")) offer(box, `choice-${n + 1}`, { chart: true });
   });

@@ -115,8 +115,8 @@ def _components(result: Result) -> list[dict[str, Any]]:
         one._asdict()
         | {
             "name": portrait.name,
-            "rows": _marks(portrait.rows),
-            "stations": [{"time": at.time, "columns": _marks(at.columns)} for at in portrait.stations],
+            "rows": marks(portrait.rows),
+            "stations": [{"time": at.time, "columns": marks(at.columns)} for at in portrait.stations],
             "strong": portrait.strong,
             "sudden": portrait.sudden,
             "sure": list(portrait.sure),
@@ -137,10 +137,11 @@ def _associations(result: Result) -> dict[str, Any] | None:
     return {"lines": lines, "level": found.attrs["level"], "note": found.attrs["note"]}
 
 
-def _marks(marks: Sequence[Mark]) -> list[dict[str, Any]]:
+def marks(given: Sequence[Mark]) -> list[dict[str, Any]]:
+    """What sets a component apart, as JSON knows it."""
     return [
         {"label": one.label, "weight": _number(one.weight), "distinctiveness": _number(one.distinctiveness)}
-        for one in marks
+        for one in given
     ]
 
 

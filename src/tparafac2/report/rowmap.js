@@ -12,7 +12,7 @@ class RowMap {
     byId("map").hidden = fit.R < 2 || fit.I < 2;
     if (byId("map").hidden) return;
     byId("against").addEventListener("change", (event) => explorer.change({ against: Number(event.target.value) }));
-    new ResizeObserver(() => { if (this.box.clientWidth !== this.width) this.draw(); }).observe(this.box);
+    onNewWidth(this.box, () => this.draw());
     offer(this.box, "map-of-rows", { chart: true, lines: () => this.lines(), names: () => this.legend() });
   }
 

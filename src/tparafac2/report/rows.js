@@ -17,6 +17,7 @@ class Rows {
   constructor(explorer) {
     this.explorer = explorer;
     this.bars = new BarList(byId("row-bars"), (i) => explorer.chooseRow(i));
+    offerTable("row-table", "chosen-rows");
     if (explorer.fit.page.associations) offerTable("association-table", "associations");
   }
 
@@ -72,7 +73,8 @@ class Rows {
     const components = fit.names.map((_, r) => r);
     const head = [fit.page.names.rows,
       ...components.map((r) => ({ kind: "number", content: fit.names[r] ? cut(fit.names[r], 16) : r + 1 }))];
-    const remove = (i) => ({ class: "link", dir: "auto", title: "Remove", onclick: () => explorer.chooseRow(i) });
+    const remove = (i) => ({ class: "link", dir: "auto", title: "Remove", "data-whole": fit.page.rows.labels[i],
+      onclick: () => explorer.chooseRow(i) });
     const lines = explorer.rows.map((i) => [
       button(remove(i), cut(fit.page.rows.labels[i], 40)),
       ...components.map((r) => ({ kind: "number", content: written(fit.loading(r, i), 1) })),

@@ -11,7 +11,7 @@ import numpy as np
 
 from tparafac2 import __version__
 from tparafac2.data import listed
-from tparafac2.report.payload import as_texts, finite
+from tparafac2.report.payload import as_texts, finite, marks
 from tparafac2.result import Kinship, Result, counted, kinship, notes, portraits, size_text
 from tparafac2.words import PYTHON, Words
 
@@ -91,12 +91,12 @@ def _components(result: Result, order: Sequence[int], lines: Sequence[int]) -> l
     trust = {} if result.trust is None else result.trust.by_component
     found = []
     for r, one in enumerate(portraits(result)):
-        stations = [{"time": at.time, "columns": [mark.label for mark in at.columns]} for at in one.stations]
+        stations = [{"time": at.time, "columns": marks(at.columns)} for at in one.stations]
         found.append(
             {
                 "name": one.name,
                 "share": finite(one.share),
-                "rows": [mark.label for mark in one.rows],
+                "rows": marks(one.rows),
                 "stations": stations,
                 "strong": one.strong,
                 "sure": list(one.sure),
@@ -206,8 +206,11 @@ def _found(results: Mapping[str, Result], measured: Measures, short: Sequence[st
     for name, what in (("components_there", "found again"), ("components_replicable", "replicable")):
         if counts := _known(results, measured, name):
             whole = [short[n] for n, count in counts.items() if count == ranks[n]]
-            who = listed(whole, len(whole)) if whole else "of no model"
-            told.append(f"All components are {what} in other rows: {who}.")
+            told.append(
+                f"All components are {what} in other rows: {listed(whole, len(whole))}."
+                if whole
+                else f"Of no model all components are {what} in other rows."
+            )
     agreement = _known(results, measured, "agreement")
     if apart := [short[n] for n, share in agreement.items() if share < _AGREE]:
         told.append(f"Starts end at different components: {listed(apart, len(apart))}.")

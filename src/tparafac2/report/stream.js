@@ -163,11 +163,11 @@ class Stream {
     return sizes.reduce((sum, size, k) => sum + size * fit.page.times.moments[k], 0) / (total || 1);
   }
 
-  // A column keeps the colour that it has as a chosen one; others take what is free.
+  // A column keeps the colour that it has as a chosen one; others take what is free, and then that of other bars.
   slots(columns) {
     const taken = new Set(this.explorer.slots.values());
     const free = Array.from({ length: COLOURS }, (_, slot) => slot).filter((slot) => !taken.has(slot));
-    return columns.map((j, n) => this.explorer.slots.get(j) ?? free.shift() ?? (n % 2 ? "bar" : "line"));
+    return columns.map((j) => this.explorer.slots.get(j) ?? free.shift() ?? "bar");
   }
 
   show() {

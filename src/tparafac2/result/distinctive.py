@@ -59,10 +59,11 @@ def distinctiveness(weights: NDArray[np.float64], counts: Any = True) -> NDArray
     return np.asarray(np.maximum(known, 0.0) * share)
 
 
-def of_columns(result: Result) -> NDArray[np.float64]:
+def of_columns(result: Result, sign: int = 1) -> NDArray[np.float64]:
     """How distinctive every column is of every component at every time, (K, J, R), in the slices' order.
 
-    Patterns that the data do not determine, and columns that were not observed at a time, are 0 there.
+    Patterns that the data do not determine, and columns that were not observed at a time, are 0 there. With
+    `sign` -1 it is those that a component has less of.
 
     Examples
     --------
@@ -76,12 +77,12 @@ def of_columns(result: Result) -> NDArray[np.float64]:
     known = ~result.undetermined_patterns[:, np.newaxis, :]
     if result.coverage is not None and not result.constant:
         known = known & (result.coverage > 0)[:, :, np.newaxis]
-    return distinctiveness(weights, known)
+    return distinctiveness(sign * weights, known)
 
 
-def of_rows(result: Result) -> NDArray[np.float64]:
-    """How distinctive every row is of every component, (I, R)."""
-    return distinctiveness(result.normalised().A)
+def of_rows(result: Result, sign: int = 1) -> NDArray[np.float64]:
+    """How distinctive every row is of every component, (I, R); `sign` as in `of_columns`."""
+    return distinctiveness(sign * result.normalised().A)
 
 
 def leaders(scores: NDArray[np.float64], n: int) -> NDArray[np.intp]:

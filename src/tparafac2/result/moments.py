@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import label_text, listed
+from tparafac2.data import label_text, label_texts, listed
 from tparafac2.result.record import Result
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
@@ -148,7 +148,7 @@ def time_texts(result: Result) -> list[str]:
     ['0', '1']
     """
     if result.labels.time is not None:
-        return [label_text(label) for label in result.labels.time]
+        return label_texts(result.labels.time)
     when = timeline(result)
     return [moment_text(float(value), when.dated) for value in when.values]
 
@@ -165,8 +165,10 @@ def slice_at(result: Result, time: Any) -> int:
     1
     """
     text, texts, when = label_text(time), time_texts(result), timeline(result)
-    if text in texts:
-        return texts.index(text)
+    whole = texts if result.labels.time is None else [label_text(one) for one in result.labels.time]
+    for names in (whole, texts):
+        if text in names:
+            return names.index(text)
     try:
         moment = float(read_moments(time, when.dated)[0][0])
     except (ValueError, IndexError):

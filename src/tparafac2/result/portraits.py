@@ -17,7 +17,8 @@ from tparafac2.result.naming import called, heading
 from tparafac2.result.record import Result
 from tparafac2.result.wording import jumped, percentage, trusted
 
-_ROWS, _COLUMNS = 5, 5
+_ROWS, _COLUMNS, _LESS = 5, 5, 2
+_SIGNS = (1, -1)
 _STRONG = 0.5
 """Of the greatest strength: from there on a component counts as strong."""
 _VISIBLE = 0.01
@@ -32,7 +33,10 @@ _BESIDE = {
 
 
 class Mark(NamedTuple):
-    """A row or column that sets a component apart, with its loading or weight, and how distinctive it is."""
+    """A row or column that sets a component apart, with its loading or weight, and how distinctive it is.
+
+    A negative weight is of one that the component has less of.
+    """
 
     label: str
     weight: float
@@ -58,7 +62,7 @@ class Portrait(NamedTuple):
     share : float
         Its part of the sum of all components' strengths.
     rows : tuple of Mark
-        What it is: its most distinctive rows.
+        What it is: its most distinctive rows; those with negative loadings, too, where they tell more.
     stations : tuple of Station
         What it was and became: its most distinctive columns at the first, middle and last time at which
         the data determine them; one, if its pattern does not change; none, if nothing is left of it.
@@ -97,7 +101,8 @@ def portraits(result: Result) -> list[Portrait]:
     _, I, J = result.shape
     A, B, C = result.normalised()
     rows, columns = (_texts(result, mode, size) for mode, size in (("rows", I), ("columns", J)))
-    row_scores, column_scores = of_rows(result), of_columns(result)
+    row_scores = [of_rows(result, sign) for sign in _SIGNS]
+    column_scores = [of_columns(result, sign) for sign in _SIGNS]
     order, times = np.argsort(timeline(result).values, kind="stable"), time_texts(result)
     gone, still = vanished(result), static(result)
     known = ~result.undetermined_patterns  # measured anew whenever it is asked for
@@ -108,7 +113,7 @@ def portraits(result: Result) -> list[Portrait]:
         stations = tuple(
             Station(
                 "" if still[r] else times[k],
-                _marks(columns, B[k][:, r], column_scores[k, :, r], _COLUMNS),
+                _marks(columns, B[k][:, r], [scores[k, :, r] for scores in column_scores], _COLUMNS),
             )
             for k in _stations(seen, timeline(result).values, bool(still[r]))
         )
@@ -117,7 +122,7 @@ def portraits(result: Result) -> list[Portrait]:
                 component=r + 1,
                 name=names[r],
                 share=float(result.shares[r]),
-                rows=_marks(rows, A[:, r], row_scores[:, r], _ROWS),
+                rows=_marks(rows, A[:, r], [scores[:, r] for scores in row_scores], _ROWS),
                 stations=stations,
                 strong=_strong(C[order, r], [times[k] for k in order]),
                 sudden=jumped(result.findings, r),
@@ -168,10 +173,17 @@ def _texts(result: Result, mode: Any, size: int) -> list[str]:
 
 
 def _marks(
-    texts: list[str], weights: NDArray[np.float64], scores: NDArray[np.float64], n: int
+    texts: list[str], weights: NDArray[np.float64], scores: Sequence[NDArray[np.float64]], n: int
 ) -> tuple[Mark, ...]:
-    places = [place for place in leaders(scores, n) if scores[place] >= _MATTERS * scores.max()]
-    return tuple(Mark(texts[place], float(weights[place]), float(scores[place])) for place in places)
+    """What a component has more of than others; then what it has less of, where that tells more of it."""
+    more, less = scores
+    enough = _MATTERS * more.max()
+    places = [(place, more[place]) for place in leaders(more, n) if more[place] >= enough]
+    enough = max(more.max(), _MATTERS * less.max())
+    places += [
+        (place, less[place]) for place in leaders(less, _LESS if places else n) if less[place] > enough
+    ]
+    return tuple(Mark(texts[place], float(weights[place]), float(score)) for place, score in places)
 
 
 def _stations(seen: list[int], moments: NDArray[np.float64], still: bool) -> list[int]:
