@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from tparafac2.data.times import time_weights
 from tparafac2.penalties import proximal
 from tparafac2.penalties.base import FloatArray, Pace
+from tparafac2.penalties.gaps import OnGaps
 from tparafac2.penalties.requirements import require_positive, require_weight
-from tparafac2.penalties.terms import require_same
 
 FLOOR = 0.05
 _MOST_ROUNDS = 2000
@@ -19,7 +18,7 @@ _SETTLED = 1e-14  # gain of a round, relative to the value, that counts as none
 
 
 @dataclass(frozen=True)
-class SuddenChanges:
+class SuddenChanges(OnGaps):
     """Let a factor change little in all, but as suddenly as the data say.
 
     For each component the term is ``strength * ((sum_k ||x[k] - x[k-1]||)^2 / n + epsilon * ||x||^2)`` with
@@ -106,7 +105,7 @@ class SuddenChanges:
 
     def pace(self, n: int) -> Pace:
         """Give what the shares of the steps are chosen from."""
-        gaps = 1.0 / self._weights(n)
+        gaps = 1.0 / self.gap_weights(n)
         last = 1.0 / self.closing if self.closing else 0.0
         whole = float(gaps.sum() + last)
         if not whole:  # one slice goes nowhere
@@ -114,31 +113,6 @@ class SuddenChanges:
         shares = np.append(gaps, last) / whole
         return Pace(self.strength / whole, self.floor * shares, float(self.strength * self.epsilon))
 
-    def on_clock(self, times: FloatArray, period: float | None) -> SuddenChanges:
-        """Take the gaps from the times, unless there are weights already."""
-        if self.weights is not None or self.closing:
-            return self
-        between, closing = time_weights(np.asarray(times, dtype=np.float64), period)
-        return replace(self, weights=between, closing=closing)
-
-    def continued(self, times: FloatArray, known: int, period: float | None) -> SuddenChanges:
-        """Go on with the gaps of further slices, in the unit of those between the `known` first."""
-        if self.weights is None and not self.closing:
-            return self
-        between, closing = time_weights(np.asarray(times, dtype=np.float64), period, known)
-        require_same(type(self).__name__, self.weights, between[: known - 1])
-        return replace(self, weights=between, closing=closing)
-
     def _cost(self, x: proximal.Float64Array, pace: Pace) -> float:
         steps = proximal.squared_steps(x)
         return float((proximal.links_of(pace, steps) * steps).sum() + pace.own * np.square(x).sum())
-
-    def _weights(self, n: int) -> proximal.Float64Array:
-        if self.weights is None:
-            return np.ones(n - 1)
-        if len(self.weights) != n - 1:
-            raise ValueError(
-                f"SuddenChanges has {len(self.weights)} weights, one for each change between slices, "
-                f"but there are {n} slices: give {n - 1} weights."
-            )
-        return np.asarray(self.weights, dtype=np.float64)

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from tparafac2.data.times import slice_durations, time_weights
+from tparafac2.data.times import slice_durations
 from tparafac2.penalties import proximal
 from tparafac2.penalties.abilities import Constraint
 from tparafac2.penalties.base import Bands, FloatArray, Reach
+from tparafac2.penalties.gaps import OnGaps, require_same
 from tparafac2.penalties.requirements import indicator, require_weight
 
 
@@ -59,7 +60,7 @@ class Ridge:
 
 
 @dataclass(frozen=True)
-class TemporalSmoothness:
+class TemporalSmoothness(OnGaps):
     """Let a factor change little from slice to slice.
 
     The term is ``strength * (sum_{k>0} weights[k-1] ||x[k] - x[k-1]||^2 + epsilon * ||x||^2)``.
@@ -111,7 +112,7 @@ class TemporalSmoothness:
         wide = np.asarray(x, dtype=np.float64)
         changes = np.diff(wide, axis=0)
         if self.weights is not None:
-            changes *= np.sqrt(proximal.along_first(self._weights(len(wide)), wide.ndim))
+            changes *= np.sqrt(proximal.along_first(self.gap_weights(len(wide)), wide.ndim))
         total = _squared_norm(changes) + self.epsilon * _squared_norm(wide)
         return float(self.strength * (total + self.closing * _squared_norm(wide[-1] - wide[0])))
 
@@ -119,43 +120,18 @@ class TemporalSmoothness:
         """Solve one tridiagonal system over the slices."""
         wide, weights = proximal.prepare(v, rho)
         surplus = weights + 2.0 * self.epsilon * self.strength
-        coupling = 2.0 * self.strength * self._weights(len(v))
+        coupling = 2.0 * self.strength * self.gap_weights(len(v))
         rhs = proximal.along_first(weights, v.ndim) * wide
         x = proximal.solve_ring(surplus, coupling, 2.0 * self.strength * self.closing, rhs)
         return x.astype(v.dtype, copy=False), None
 
     def bands(self, n: int) -> Bands:
         """Give the term as a tridiagonal matrix over the leading axis."""
-        off = self.strength * self._weights(n)
+        off = self.strength * self.gap_weights(n)
         diagonal = np.full(n, float(self.strength * self.epsilon))
         diagonal[1:] += off
         diagonal[:-1] += off
         return Bands(diagonal, off, float(self.strength * self.closing))
-
-    def on_clock(self, times: FloatArray, period: float | None) -> TemporalSmoothness:
-        """Weigh changes by the inverse of the gaps in time, unless they have weights already."""
-        if self.weights is not None or self.closing:
-            return self
-        between, closing = time_weights(np.asarray(times, dtype=np.float64), period)
-        return replace(self, weights=between, closing=closing)
-
-    def continued(self, times: FloatArray, known: int, period: float | None) -> TemporalSmoothness:
-        """Weigh further changes as those between the `known` first times, of which the weights are kept."""
-        if self.weights is None and not self.closing:
-            return self
-        between, closing = time_weights(np.asarray(times, dtype=np.float64), period, known)
-        require_same(type(self).__name__, self.weights, between[: known - 1])
-        return replace(self, weights=between, closing=closing)
-
-    def _weights(self, n: int) -> proximal.Float64Array:
-        if self.weights is None:
-            return np.ones(n - 1)
-        if len(self.weights) != n - 1:
-            raise ValueError(
-                f"TemporalSmoothness has {len(self.weights)} weights, one for each change between slices, "
-                f"but there are {n} slices: give {n - 1} weights."
-            )
-        return np.asarray(self.weights, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -378,15 +354,6 @@ class SoftParafac2:
     def rescale_state(self, state: FloatArray, scale: FloatArray) -> FloatArray:
         """Delta has a column for each component."""
         return np.asarray(state * scale)
-
-
-def require_same(owner: str, own: tuple[float, ...] | None, by_time: tuple[float, ...]) -> None:
-    """Refuse to continue weights that did not come from the times."""
-    if own is None or len(own) != len(by_time) or not np.allclose(own, by_time, rtol=1e-6):
-        raise ValueError(
-            f"{owner} has weights of its own, which say nothing of further times: fit all data again, with "
-            "weights for all of them."
-        )
 
 
 def _squared_norm(x: FloatArray) -> float:
