@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tparafac2.data.times import time_weights
 from tparafac2.penalties import proximal
 from tparafac2.penalties.abilities import OnScale
 from tparafac2.penalties.base import FloatArray
 from tparafac2.penalties.dynamics import Steps, factorised, solved, solved_in_eigenbasis
+from tparafac2.penalties.gaps import OnGaps
 from tparafac2.penalties.huber import Changes, cost, nearest
 from tparafac2.penalties.proximal import Float64Array
 from tparafac2.penalties.requirements import require_positive, require_square_matrix, require_weight
@@ -22,7 +22,7 @@ _SYMMETRIC = 1e-12
 
 
 @dataclass(frozen=True)
-class HuberChanges:
+class HuberChanges(OnGaps):
     """Let a component change little from slice to slice, but forgive large changes: Huber's function of them.
 
     The size d of a component's change, as a whole, costs ``d^2`` up to a threshold t, as in
@@ -79,11 +79,7 @@ class HuberChanges:
 
     def require_shape(self, shape: tuple[int, ...]) -> None:
         """Refuse another number of slices than there are weights for."""
-        if self.weights is not None and len(self.weights) != shape[0] - 1:
-            raise ValueError(
-                f"HuberChanges has {len(self.weights)} weights, one for each change between slices, but "
-                f"there are {shape[0]} slices: give {shape[0] - 1} weights."
-            )
+        self.gap_weights(shape[0])
 
     def value(self, x: FloatArray) -> float:
         """Give Huber's function of all changes, summed."""
@@ -105,16 +101,8 @@ class HuberChanges:
         """The last answer has a column for each component."""
         return np.asarray(state * scale)
 
-    def on_clock(self, times: FloatArray, period: float | None) -> HuberChanges:
-        """Weigh changes by the inverse of the gaps in time, unless they have weights already."""
-        if self.weights is not None or self.closing:
-            return self
-        between, closing = time_weights(np.asarray(times, dtype=np.float64), period)
-        return replace(self, weights=between, closing=closing)
-
     def _changes(self, n: int) -> Changes:
-        weights = np.ones(n - 1) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
-        return Changes(weights, float(self.closing), float(self.strength), float(self.threshold))
+        return Changes(self.gap_weights(n), float(self.closing), float(self.strength), float(self.threshold))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
