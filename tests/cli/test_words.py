@@ -32,7 +32,7 @@ def test_a_fit_keeps_what_was_asked_for(data, tmp_path):
     given = ["--rank", "1", "--smoothness", "1e-2", "--rigidity", "1", *QUICK, "--figures", "none"]
     ended = run("fit", data, *axes(*words, *given), "--out", tmp_path / "out")
     assert ended.exit_code == 0, ended.output
-    assert "Changes may be sudden: 1 change point found." in ended.stdout
+    assert "Changes may be sudden: 1 change point found, told with the components." in ended.stdout
     assert "    sudden: between 4 and 5 (" in ended.stdout
     assert "Sparse patterns: " in ended.stdout
     assert "Strengths are smooth in time" in ended.stdout
@@ -43,7 +43,7 @@ def test_a_fit_keeps_what_was_asked_for(data, tmp_path):
     assert table.columns.tolist() == ["component", "from", "to", "share", "cosine"]
     assert table[["component", "from", "to"]].values.tolist() == [[1, 4, 5]]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Changes may be sudden: 1 change point found. What is said of the components" in page
+    assert "Changes may be sudden: 1 change point found, told with the components." in page
     assert "between 4 and 5" in page
     again = run("fit", data, *axes("--rank", "1", "--smoothness", "1e-2", *QUICK, "--figures", "none"),
                 "--out", tmp_path / "out", "--overwrite")  # fmt: skip

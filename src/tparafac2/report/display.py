@@ -60,7 +60,6 @@ _TONES: dict[str, Tone] = {"high": "good", "fair": "plain", "low": "warning"}
 
 _HERE = {
     Kind.UNDETERMINED: " They are hatched on this page.",
-    Kind.MAY_JUMP: " What is said of the components tells when.",
     Kind.MISSING: " What was not observed is hatched here, and left out of the rankings.",
 }
 """What the page does about it."""

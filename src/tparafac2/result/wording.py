@@ -294,7 +294,11 @@ def _sudden(finding: Finding) -> dict[str, Any]:
 
 def _jumps(finding: Finding) -> dict[str, Any]:
     count = finding.numbers["found"]
-    return {"jumps": f"{counted(count, 'change point')} found" if count else "no change point found"}
+    return {
+        "jumps": f"{counted(count, 'change point')} found, told with the components"
+        if count
+        else "no change point found"
+    }
 
 
 def _sparse(finding: Finding) -> dict[str, Any]:
