@@ -79,7 +79,7 @@ def encode(value: Any) -> Any:
         return [encode(item) for item in value]
     if type(value) is tuple:
         return {"kind": "tuple", "items": [encode(item) for item in value]}
-    if isinstance(value, Mapping) and all(type(key) is str for key in value):  # of any kind: read back as a dict
+    if isinstance(value, Mapping) and all(type(key) is str for key in value):
         return {"kind": "mapping", "items": {key: encode(item) for key, item in value.items()}}
     if isinstance(value, np.generic | np.ndarray) and _is_plain(value.dtype) and value.size <= _LARGEST_ARRAY:
         return _encode_array(np.asarray(value))
