@@ -205,3 +205,21 @@ def test_forecasts_completions_and_bands(data):
     assert model.transform(data.X) == pytest.approx(model.A_, rel=1e-3, abs=1e-3)
     bands = model.intervals(data.X, n_resamples=20, random_state=0)
     assert bands.patterns.lower.shape == (12, 20, 2)
+
+
+@pytest.mark.parametrize("lengths", [(3, 2, 2, 3, 2), (3, 3, 3), (1, 2), (6, 6)], ids=str)
+def test_every_sharp_jump_is_told_however_many(lengths):
+    rng, states = np.random.default_rng(0), 3.0 * np.eye(8)
+    patterns = np.concatenate([[states[n]] * length for n, length in enumerate(lengths)])
+    X = rng.random(30)[:, None] * patterns[:, None, :] + 0.1 * rng.standard_normal((len(patterns), 30, 8))
+    model = fit(X, rank=1, smoothness=3e-2)
+    jumps = [one.times for one in model.findings_ if one.kind == "sudden"]
+    ends = np.cumsum(lengths)[:-1]
+    assert jumps == [(end - 1, end) for end in ends]
+
+
+def test_loadings_have_no_time(data):
+    with pytest.raises(
+        ValueError, match="SuddenChanges is about changes in time, and loadings do not change"
+    ):
+        fit(data.X, penalties_a=[SuddenChanges(1.0)])

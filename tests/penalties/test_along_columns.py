@@ -149,3 +149,19 @@ def test_the_users_matrix_is_not_changed_and_cannot_be():
     assert term.value(np.ones((1, 3, 1))) == 3.0
     with pytest.raises(ValueError, match="read-only"):
         term.matrix[0, 0] = 5.0
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [[(0, 1, 2.0)], np.array([[0, 1, 2], [1, 2, 3]]), [(0.5, 1)], [("a", "b")], [3]],
+    ids=str,
+)
+def test_edges_are_pairs_of_places(edges):
+    with pytest.raises(ValueError, match="an edge is a pair of places"):
+        laplacian(edges, 5)
+
+
+@pytest.mark.parametrize("n", [0, 2.5, True, -1, "3"])
+def test_a_graph_has_a_number_of_places(n):
+    with pytest.raises(ValueError, match="n must be a whole number of columns"):
+        laplacian([(0, 1)], n)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hand_made import hand_made
 
+import tparafac2 as tp
 from tparafac2.data import Labels
 from tparafac2.report import entries as room
 from tparafac2.report import write_page
@@ -43,3 +44,17 @@ def test_data_of_another_shape_are_refused_before_anything_is_written(tmp_path):
     with pytest.raises(ValueError, match="but the model was fitted to 3 of shape"):
         write_page(make(), tmp_path / "page.html", data=np.ones((3, 4, 6)))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [lambda X: X[::-1], lambda X: X[:, ::-1], lambda X: 2 * X, lambda X: X * np.nan, lambda X: X + 1e-2],
+    ids=["times turned", "rows turned", "twice", "nothing", "nearly"],
+)
+def test_other_data_of_the_same_shape_are_refused(other, tmp_path):
+    X = np.random.default_rng(0).random((5, 7, 6))
+    model = tp.CP(2, n_starts=2, random_state=0).fit(X)
+    tp.report.write_page(model, tmp_path / "page.html", data=X)
+    with pytest.raises(ValueError, match="X is not what was fitted"):
+        tp.report.write_page(model, tmp_path / "other.html", data=other(X))
+    assert not (tmp_path / "other.html").exists()

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from tparafac2.penalties import Penalty, Reach, asks_for, on_scale, softens
+from tparafac2.penalties import Penalty, Reach, asks_for, is_temporal, on_scale, size_weight, softens
 from tparafac2.result import Terms
 
 _NAMES = {"A": "loadings", "B": "patterns", "C": "strengths"}
@@ -24,6 +24,11 @@ def require_agreement(terms: Terms, shapes: dict[str, tuple[int, ...]]) -> None:
         if mode == "C" and terms.fixed_strengths:
             continue
         for term in those:
+            if mode == "A" and is_temporal(term):
+                raise ValueError(
+                    f"{type(term).__name__} is about changes in time, and loadings do not change: give it in "
+                    "penalties_b or penalties_c."
+                )
             if hasattr(term, "require_shape"):
                 term.require_shape(shapes[mode])
         _require_common_point(those, mode, shapes[mode][-2])
@@ -96,9 +101,10 @@ def _require_say(terms: Sequence[Penalty], mode: str) -> None:
         measured = getattr(term, "measures", None)
         for other in terms:
             if measured is not None and getattr(other, "keeps", None) == measured:
+                origin = "" if size_weight(term) is None else " (it may come from sparsity=)"
                 raise ValueError(
-                    f"{term!r} on the {_NAMES[mode]} is a constant beside {other!r}, which fixes the "
-                    f"{measured}: leave out one of penalties_{mode.lower()}."
+                    f"{term!r} on the {_NAMES[mode]}{origin} is a constant beside {other!r}, which fixes "
+                    f"the {measured}: leave out one of the two."
                 )
 
 

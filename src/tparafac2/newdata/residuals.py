@@ -150,7 +150,10 @@ def _places(result: Result, times: NDArray[Any] | None) -> list[int]:
             return [here.index(one) for one in there]
     if not stated:
         return list(range(K))
-    told = [listed(map(label_text, some), _SHOWN) for some in (times, result.labels.coordinate("time", K))]
+    both = [list(map(label_text, some)) for some in (times, result.labels.coordinate("time", K))]
+    # What they have in common tells nothing, unless it is all.
+    apart = [[one for one in some if one not in set(rest)] for some, rest in (both, both[::-1])]
+    told = [listed(some, _SHOWN) for some in (apart if all(apart) else both)]
     raise InvalidValue(f"{_OTHER}: it has the times {told[0]}, and the model {told[1]}.")
 
 

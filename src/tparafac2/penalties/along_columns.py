@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.penalties import proximal
 from tparafac2.penalties.abilities import OnScale
@@ -201,7 +203,9 @@ def laplacian(edges: Iterable[tuple[int, int]], n: int, weights: Iterable[float]
     """
     from scipy.sparse import coo_array
 
-    pairs = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
+    if not _is_whole(n) or n < 1:
+        raise ValueError(f"laplacian: n must be a whole number of columns, at least 1; got {n!r}.")
+    pairs = _pairs(edges)
     heavy = np.ones(len(pairs)) if weights is None else np.array(list(weights), dtype=np.float64)
     if len(heavy) != len(pairs):
         raise ValueError(f"laplacian: got {len(pairs)} edges and {len(heavy)} weights: give one for each.")
@@ -213,6 +217,22 @@ def laplacian(edges: Iterable[tuple[int, int]], n: int, weights: Iterable[float]
     rows = np.concatenate([first, second, first, second])
     places = np.concatenate([first, second, second, first])
     return coo_array((np.concatenate([heavy, heavy, -heavy, -heavy]), (rows, places)), shape=(n, n)).tocsr()
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool)
+
+
+def _pairs(edges: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
+    """Edges (m, 2); refuse what is no pair of places."""
+    pairs = [tuple(edge) if isinstance(edge, Iterable) else (edge,) for edge in edges]
+    for edge in pairs:
+        if len(edge) != 2 or not all(map(_is_whole, edge)):
+            raise ValueError(
+                "laplacian: an edge is a pair of places, whole numbers such as (0, 1); got "
+                f"{edge!r}. Weights of edges are given apart, by weights=."
+            )
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def _dense(matrix: Any) -> Float64Array:

@@ -112,7 +112,9 @@ def comparison_text(
     """The whole page as text of ASCII; see `write_comparison`."""
     if not isinstance(models, Mapping):
         raise InvalidType(
-            Argument("models"), f" must be a mapping of labels to fitted models; got {type(models).__name__}."
+            Argument("models"),
+            f" must be a mapping of labels to fitted models; got {type(models).__name__}. What "
+            "compare_models gives is for table=; the models that it was given are fitted now.",
         )
     measured = None if table is None else _measured(table)
     results = {

@@ -32,12 +32,15 @@ class Entries(NamedTuple):
         In the order of time; NaN where an entry is missing.
     misses : list of (row, column, share)
         Pairs of the largest residuals, as the share of all squared residuals; places of the result.
+    explained : float
+        Share of the sum of squares that the model explains.
     """
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     courses: NDArray[np.float64]
     misses: list[tuple[int, int, float]]
+    explained: float
 
 
 def is_affordable(data: Any) -> bool:
@@ -74,16 +77,19 @@ def entries_of(result: Result, X: Any, order: NDArray[np.intp]) -> Entries:
     """
     X = X.data if isinstance(X, Prepared) else X
     _, I, J = result.shape
-    left = np.zeros((I, J))
+    left, whole = np.zeros((I, J)), 0.0
     for piece, strength, pattern in zip(data_slices(X, result), result.C, result.B):
-        left[:, : len(pattern)] += np.nan_to_num((piece - (result.A * strength) @ pattern.T) ** 2)
+        squares = np.square(piece - (result.A * strength) @ pattern.T)
+        left[:, : len(pattern)] += np.where(np.isnan(piece), 0.0, squares)
+        whole += float(np.nansum(np.square(piece)))
+    explained = 1.0 - float(left.sum()) / whole if whole > 0 else np.nan
     rows, columns = _kept(left, max(1, MOST_ENTRIES // len(order)))
     courses = np.full((len(rows), len(columns), len(order)), np.nan)
     # Read a second time: sparse slices are dense one at a time only.
     for place, piece in zip(np.argsort(order), data_slices(X, result)):
         there = columns < piece.shape[1]
         courses[:, there, place] = piece[np.ix_(rows, columns[there])]
-    return Entries(rows, columns, courses, _misses(left, rows, columns))
+    return Entries(rows, columns, courses, _misses(left, rows, columns), explained)
 
 
 def _kept(left: NDArray[np.float64], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -18,7 +18,7 @@ from tparafac2.report.choice import choice_account
 from tparafac2.report.display import LONGEST_LABEL, Display, account, component_accounts, look
 from tparafac2.report.entries import entries_of
 from tparafac2.report.opening import opening
-from tparafac2.result import Mark, Result, portraits, size_text
+from tparafac2.result import Mark, Result, portraits, require_fitted, size_text
 from tparafac2.words import PYTHON, Words
 
 STEPS = 800
@@ -178,6 +178,8 @@ def _entries(
 ) -> dict[str, Any]:
     """Data beside the fit, by places that rows and columns have on the page."""
     found = entries_of(result, data, order)
+    if result.method is not None and result.weighting is None:  # of others it is not known to the digit
+        require_fitted(result, found.explained)
     here = [
         np.flatnonzero(np.isin(own, shown)) for own, shown in ((found.rows, rows), (found.columns, columns))
     ]

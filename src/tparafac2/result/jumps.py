@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from tparafac2.penalties import Pace, Paced, links_of, squared_steps
 from tparafac2.result.record import Result, unit_columns
 
-_FASTER = 3.0
-"""How many times the even pace makes a step part of a sudden change."""
+_FASTER = 1.5, 3.0
+"""How many times the even pace makes a step part of a sudden change; more where slower steps are not slow."""
+
+_STANDS_OUT, _SLOWER = 5.0, 0.4
+"""How many times the pace of the slower steps that is: of this share of all."""
 
 _LEAST = 0.05
 """Share of a component's whole way from which on a change is worth telling."""
@@ -45,8 +48,8 @@ class Jump(NamedTuple):
 def jumps(result: Result) -> list[Jump]:
     """Find the sudden changes of a fit in which they may be sudden, by component and time; else none.
 
-    A sudden change is a run of steps, each at least three times as fast as an even pace, that together are a
-    twentieth of the way or more.
+    A sudden change is a run of steps, each three times as fast as an even pace (one and a half times, where
+    the other steps are next to nothing), that together are a twentieth of the way or more.
 
     Examples
     --------
@@ -67,11 +70,10 @@ def jumps(result: Result) -> list[Jump]:
     if not (pace.strength and pace.floors.any()):
         return []
     shares = _shares(pace, squared_steps(B))
-    even = pace.floors / pace.floors.sum()
-    faster = np.minimum(_FASTER * even, 0.5 + 0.5 * even)  # of two steps, one cannot be three times as fast
+    there = pace.floors > 0
     found = []
     for r, own in enumerate(shares):
-        for first, last in _runs((own > faster) & (pace.floors > 0)):
+        for first, last in _runs(_sudden(own, pace.floors / pace.floors.sum()) & there):
             ends = B[first, :, r], B[(last + 1) % len(order), :, r]
             units = unit_columns(np.stack(ends, axis=1))[0]
             one = Jump(
@@ -84,6 +86,19 @@ def jumps(result: Result) -> list[Jump]:
             if one.share >= _LEAST and one.cosine < _DIFFERENT:
                 found.append(one)
     return found
+
+
+def _sudden(shares: NDArray[np.float64], even: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which steps are fast, by their shares of the way and of the time.
+
+    >>> _sudden(np.array([0.0, 0.5, 0.0, 0.5]), np.full(4, 0.25)).tolist()
+    [False, True, False, True]
+    """
+    paces = np.divide(shares, even, out=np.zeros_like(shares), where=even > 0)
+    slower = np.quantile(paces[even > 0], _SLOWER, method="lower")
+    limit = np.clip(_STANDS_OUT * slower, *_FASTER)
+    # Of two steps, one cannot be three times as fast as an even pace.
+    return np.asarray(shares > np.minimum(limit * even, 0.5 + 0.5 * even))
 
 
 def _shares(pace: Pace, steps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -105,6 +105,8 @@ def portraits(result: Result) -> list[Portrait]:
     column_scores = [of_columns(result, sign) for sign in _SIGNS]
     order, times = np.argsort(timeline(result).values, kind="stable"), time_texts(result)
     gone, still = vanished(result), static(result)
+    # Of other times strengths are interpolated.
+    observed = order if result.coverage is None else [k for k in order if result.coverage[k].any()]
     known = ~result.undetermined_patterns  # measured anew whenever it is asked for
     names = result.component_names or ("",) * result.rank
     found = []
@@ -124,7 +126,7 @@ def portraits(result: Result) -> list[Portrait]:
                 share=float(result.shares[r]),
                 rows=_marks(rows, A[:, r], [scores[:, r] for scores in row_scores], _ROWS),
                 stations=stations,
-                strong=_strong(C[order, r], [times[k] for k in order]),
+                strong=_strong(C[observed, r], [times[k] for k in observed]),
                 sudden=jumped(result.findings, r),
                 sure=_sure(result, r),
             )
