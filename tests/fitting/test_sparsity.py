@@ -36,6 +36,7 @@ def total(model, X):
     return np.sum((X - model.reconstruct()) ** 2) + terms.penalty(*factors)
 
 
+KNOBS = (4, 4, 4), (16, 4, 1), (16, 1, 4)
 FACTORS = {"penalties_a": "A_", "penalties_b": "B_", "penalties_c": "C_"}
 
 
@@ -63,16 +64,17 @@ def test_entries_are_exactly_zero(data, where, nonnegative):
 
 
 def test_terms_of_degree_one_no_longer_leave_one_knob(data):
-    """Only the product of the lambdas matters without them, and not with them."""
+    """Only the product of the lambdas matters without them; with them, that of the other two factors."""
     strength = 0.01 * np.linalg.norm(data.X) ** (5 / 3)
-    lambdas = [dict(zip(("lambda_a", "lambda_b", "lambda_d"), values)) for values in ((4, 4, 4), (16, 1, 4))]
-    objectives = {
-        terms: [fit(data.X, smoothness=None, penalties_b=list(terms), **one).objective_ for one in lambdas]
-        for terms in ((), (L1(strength),))
-    }
-    plain, sparse = objectives.values()
-    assert plain[0] == pytest.approx(plain[1], rel=1e-7)
-    assert sparse[0] != pytest.approx(sparse[1], rel=1e-5)
+
+    def objectives(terms):
+        lambdas = [dict(zip(("lambda_a", "lambda_b", "lambda_d"), one)) for one in KNOBS]
+        return [fit(data.X, smoothness=None, penalties_b=terms, **one).objective_ for one in lambdas]
+
+    plain, sparse = objectives([]), objectives([L1(strength)])
+    assert plain[1:] == pytest.approx(plain[:1] * 2, rel=1e-7)
+    assert sparse[1] == pytest.approx(sparse[0], rel=1e-7)
+    assert sparse[2] != pytest.approx(sparse[0], rel=1e-5)
 
 
 @pytest.mark.parametrize("period", [None, 10.0])

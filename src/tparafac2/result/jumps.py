@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from tparafac2.penalties import Pace, Paced, links_of, squared_steps
 from tparafac2.result.record import Result, unit_columns
 
-_FASTER = 1.5, 3.0
-"""How many times the even pace makes a step part of a sudden change; more where slower steps are not slow."""
+_FASTER = 3.0
+"""How many times the even pace makes a step part of a sudden change."""
 
-_STANDS_OUT, _SLOWER = 5.0, 0.4
-"""How many times the pace of the slower steps that is: of this share of all."""
+_ALONE, _SLOWER = 1.5, 0.2
+"""The same of a step beside which both neighbours are slower than this share of it: many jumps make each of
+them a smaller part of the way."""
 
 _LEAST = 0.05
 """Share of a component's whole way from which on a change is worth telling."""
@@ -48,8 +49,8 @@ class Jump(NamedTuple):
 def jumps(result: Result) -> list[Jump]:
     """Find the sudden changes of a fit in which they may be sudden, by component and time; else none.
 
-    A sudden change is a run of steps, each three times as fast as an even pace (one and a half times, where
-    the other steps are next to nothing), that together are a twentieth of the way or more.
+    A sudden change is a run of steps, each three times as fast as an even pace, or a single one half as fast
+    beside which nearly nothing happens, that is a twentieth of the way or more.
 
     Examples
     --------
@@ -95,10 +96,10 @@ def _sudden(shares: NDArray[np.float64], even: NDArray[np.float64]) -> NDArray[n
     [False, True, False, True]
     """
     paces = np.divide(shares, even, out=np.zeros_like(shares), where=even > 0)
-    slower = np.quantile(paces[even > 0], _SLOWER, method="lower")
-    limit = np.clip(_STANDS_OUT * slower, *_FASTER)
+    beside = np.maximum(np.append(0.0, paces[:-1]), np.append(paces[1:], 0.0))
+    alone = (paces > _ALONE) & (beside < _SLOWER * paces)
     # Of two steps, one cannot be three times as fast as an even pace.
-    return np.asarray(shares > np.minimum(limit * even, 0.5 + 0.5 * even))
+    return np.asarray(alone | (shares > np.minimum(_FASTER * even, 0.5 + 0.5 * even)))
 
 
 def _shares(pace: Pace, steps: NDArray[np.float64]) -> NDArray[np.float64]:
