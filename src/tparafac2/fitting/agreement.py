@@ -101,10 +101,10 @@ def _require_say(terms: Sequence[Penalty], mode: str) -> None:
         measured = getattr(term, "measures", None)
         for other in terms:
             if measured is not None and getattr(other, "keeps", None) == measured:
-                origin = "" if size_weight(term) is None else " (it may come from sparsity=)"
+                by_name = "" if size_weight(term) is None else ", or sparsity if that asks for it"
                 raise ValueError(
-                    f"{term!r} on the {_NAMES[mode]}{origin} is a constant beside {other!r}, which fixes "
-                    f"the {measured}: leave out one of the two."
+                    f"{term!r} on the {_NAMES[mode]} is a constant beside {other!r}, which fixes the "
+                    f"{measured}: leave out one of penalties_{mode.lower()}{by_name}."
                 )
 
 
