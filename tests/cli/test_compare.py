@@ -294,3 +294,22 @@ def test_ctrl_c_while_models_are_measured_keeps_their_fits(larger, monkeypatch):
     assert ended.exit_code == 130
     assert "tparafac2 rank 2" in ended.stdout
     assert "interrupted: 2 of 2 models were fitted, but not all measured." in ended.stderr
+
+
+def test_a_setting_that_some_models_cannot_use_is_said_of_the_others(table):
+    listed = run(
+        "compare",
+        table,
+        *NAMES,
+        *FAST,
+        "--rank",
+        "1",
+        "--model",
+        "tparafac2,cp",
+        "--changes",
+        "sudden",
+        "--json",
+    )
+    assert listed.exit_code == 0, listed.stderr
+    names = [one["model"] for one in json.loads(listed.stdout)["models"]]
+    assert names == ["tparafac2 rank 1 changes sudden", "cp rank 1"]

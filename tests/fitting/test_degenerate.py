@@ -177,8 +177,8 @@ def test_a_static_component_is_reported():
     model = fit(tp.TParafac2(2, **QUICK), static_data(2))
     assert model.converged_
     assert [note for note in model.notes_ if "static" in note] == [
-        "Component 1 is static: its pattern does not change in time.",
-        "Component 2 is static: its pattern does not change in time.",
+        "Component 1 is static: its pattern does not change in time at this smoothness (0.001).",
+        "Component 2 is static: its pattern does not change in time at this smoothness (0.001).",
     ]
     assert "Component 1 is static" in model.summary()
 

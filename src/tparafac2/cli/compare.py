@@ -248,6 +248,7 @@ def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
     every: dict[str, list[Any]] = {"model": names, "rank": ranks, **knobs}
     for option, values in every.items():
         _refuse_repeats(f"--{option}", values)
+    uneven = {one for one, able in _ABLE.items() if set(able) & set(names) and not set(names) <= set(able)}
     for name in names:
         if name not in MODEL_NAMES:
             raise ValueError(f"there is no model {name!r}: the models are {', '.join(MODEL_NAMES)}.")
@@ -259,11 +260,11 @@ def _models(request: Request) -> Iterator[tuple[str, Decomposition]]:
         }
         for rank, *values in itertools.product(ranks, *own.values()):
             given = dict(zip(own, values))
-            # What there is one of is said by the command, but for the smoothness.
+            # What there is one of, for all, is said by the command, but for the smoothness.
             said = [
                 f" {one} {value}"
                 for one, value in given.items()
-                if value is not None and (one == "smoothness" or len(own[one]) > 1)
+                if value is not None and (one == "smoothness" or len(own[one]) > 1 or one in uneven)
             ]
             smoothness = given.pop("smoothness")
             fitting: Any = replace(request, **given, **shared)

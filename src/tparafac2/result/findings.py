@@ -310,8 +310,10 @@ def _components(seen: _Seen) -> Iterator[Finding]:
     if result.constant:
         yield Finding(Kind.CONSTANT)
     else:
+        smoothness = None if result.terms is None else result.terms.smoothness
+        numbers = {} if smoothness is None else {"smoothness": smoothness}
         for r in np.flatnonzero(static(result)):
-            yield Finding(Kind.STATIC, Severity.NOTE, component=int(r) + 1)
+            yield Finding(Kind.STATIC, Severity.NOTE, component=int(r) + 1, numbers=numbers)
     yield from _changes(seen)
     yield from _constraints(result)
     weak = result.undetermined_patterns & ~seen.unobserved[:, np.newaxis] & ~gone

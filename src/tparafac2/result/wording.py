@@ -59,7 +59,7 @@ _SENTENCES = {
     "they may be one, whose pattern changes. Try a lower rank.",
     Kind.VANISHED: "Component {component} vanished: the smoothness is too strong or the rank too high.",
     Kind.CONSTANT: "The model keeps all patterns constant in time; only strengths change.",
-    Kind.STATIC: "Component {component} is static: its pattern does not change in time.",
+    Kind.STATIC: "Component {component} is static: its pattern does not change in time{held}.",
     Kind.MAY_JUMP: "Changes may be sudden: {jumps}.",
     Kind.SUDDEN: "Component {component} changes suddenly between {first} and {last}: {percent} of all its "
     "change (patterns before and after it are alike by {cosine:.2f}).",
@@ -285,6 +285,13 @@ def _few_rows(finding: Finding) -> dict[str, Any]:
     pairs = list(zip(finding.numbers["seen"], finding.times))
     told = ", ".join(f"{rows} at {label_text(label)}" for rows, label in pairs[:_SHOWN_TIMES])
     return {"told": told + ", ..." * (len(pairs) > _SHOWN_TIMES)}
+
+
+def _static(finding: Finding) -> dict[str, Any]:
+    smoothness = finding.numbers.get("smoothness")
+    return {
+        "held": "" if smoothness is None else f" at this smoothness ({smoothness:.3g}); less may tell more"
+    }
 
 
 def _sudden(finding: Finding) -> dict[str, Any]:
@@ -528,6 +535,7 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.FEW_STARTS_AGREE: _agreement,
     Kind.PROPORTIONAL: _pairs,
     Kind.MAY_JUMP: _jumps,
+    Kind.STATIC: _static,
     Kind.SUDDEN: _sudden,
     Kind.GIVES_WAY: _percent,
     Kind.NONNEGATIVE: _bounded,
