@@ -289,9 +289,7 @@ def _few_rows(finding: Finding) -> dict[str, Any]:
 
 def _static(finding: Finding) -> dict[str, Any]:
     smoothness = finding.numbers.get("smoothness")
-    return {
-        "held": "" if smoothness is None else f" at this smoothness ({smoothness:.3g}); less may tell more"
-    }
+    return {"held": "" if smoothness is None else f" at this smoothness ({smoothness:.3g})"}
 
 
 def _sudden(finding: Finding) -> dict[str, Any]:
