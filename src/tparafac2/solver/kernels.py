@@ -294,22 +294,20 @@ class Pull(NamedTuple):
     turning: float
     bounded: float
     threshold: float
-    links: Array  # (R, K), or empty where neighbours are seen to elsewhere
-    before: int
+    before: int  # k itself where there is none, or neighbours are seen to elsewhere
 
 
 @part
-def right_side(ev, i, G, pull, span):  # type: ignore[no-untyped-def]
+def right_side(ev, i, G, pull, links, span):  # type: ignore[no-untyped-def]
     """Room for one slice becomes G D + weight (aux - dual) + links B[before]; S and Z become the duals."""
     B, S, Y, Z, f = ev.B[i], ev.S[i], ev.Y[i], ev.Z[i], span.scratch
     R, k, o, w = B.shape[0], pull.k, span.first, span.width
     h, before, drawn = pull.turning, pull.before, span.drawn
-    tied = k > 0 and pull.links.shape[0] > 0
     if drawn.turning and not ev.explicit[i, k]:
         mix(f, S, ev.T[i], Place(_ZERO, np.uint64(0), k, o, k, w))
     for r in range(R):
         c = pull.C[r, k]
-        coupling = pull.links[r, before] if tied else 0.0
+        coupling = links[r, before] if before != k else 0.0
         if drawn.turning:
             if ev.explicit[i, k]:
                 for j in range(w):
@@ -348,11 +346,10 @@ def solve_rows(ev, i, G, C, E, pulls, quad, span):  # type: ignore[no-untyped-de
     B, f = ev.B[i], span.scratch
     K, o, w = B.shape[1], span.first, span.width
     zero = np.uint64(0)
-    inverses, back = E[0], E[1]
+    inverses, back, links = E[0], E[1], quad.links
     for k in range(K):
-        right_side(
-            ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], pulls[2, k], quad.links, max(k - 1, 0)), span
-        )
+        pull = Pull(k, C, pulls[0, k], pulls[1, k], pulls[2, k], max(k - 1, 0))
+        right_side(ev, i, G, pull, links, span)
         mix(B, f, inverses, Place(k, o, _ZERO, zero, k, w))
     for k in range(K - 2, -1, -1):
         if quad.links[0, k] > 0.0:
@@ -870,6 +867,17 @@ def extrapolate(x, before, r, k, scale, momentum):  # type: ignore[no-untyped-de
         before[r, k, j] = new
 
 
+@part
+def away_from(B, Z, r, k, t, low):  # type: ignore[no-untyped-def]
+    """Squared distance of a row of B from what a threshold leaves of Z, and of that what is above `low`."""
+    total = 0.0
+    for j in range(B.shape[2]):
+        z = Z[r, k, j]
+        away = B[r, k, j] - max(z - min(max(z, -t), t), low)
+        total += away * away
+    return total
+
+
 @kernel
 def carry_batch(ev, before, active, scale, momentum, drawn, thresholds, gap):  # type: ignore[no-untyped-def]
     """Rescale the components of the active starts, extrapolate what is carried, and take ||B - aux||^2.
@@ -897,11 +905,7 @@ def carry_batch(ev, before, active, scale, momentum, drawn, thresholds, gap):  #
                 if drawn.dual:
                     extrapolate(ev.S[i], before.S[i], r, k, x, m)
                 if drawn.bounded or drawn.shrunken:
-                    t, low = thresholds[i, k], 0.0 if drawn.bounded else -1e300
-                    for j in range(J):
-                        z = Z[r, k, j]
-                        away = B[r, k, j] - max(z - min(max(z, -t), t), low)
-                        below += away * away
+                    below += away_from(B, Z, r, k, thresholds[i, k], 0.0 if drawn.bounded else -1e300)
                     extrapolate(Z, before.Z[i], r, k, x, m)
                 for j in range(J):
                     B[r, k, j] *= x
@@ -1086,7 +1090,7 @@ def solve_observed(ev, i, G, C, cols, pulls, quad, at):  # type: ignore[no-untyp
     B, f, carried, joined = ev.B[i], at.span.scratch, at.carried, at.joined
     R, K, w = B.shape[0], B.shape[1], np.uint64(B.shape[2])
     for k in range(K):
-        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], pulls[2, k], quad.links[:0], k), at.span)
+        right_side(ev, i, G, Pull(k, C, pulls[0, k], pulls[1, k], pulls[2, k], k), quad.links, at.span)
         before = k - 1
         if k > 0 and quad.links[0, before] > 0.0:
             for r in range(R):
