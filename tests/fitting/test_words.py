@@ -134,7 +134,10 @@ def test_slices_of_different_widths_have_no_sparse_patterns():
 
 
 def test_every_factor_may_be_sparse_without_other_norms(X):
-    tp.CP(1, sparsity=dict.fromkeys(("patterns", "rows", "strengths"), 1e-3), **QUICK).fit(X)
+    sparsity = dict.fromkeys(("patterns", "rows", "strengths"), 1e-3)
+    model = tp.CP(1, sparsity=sparsity, **QUICK).fit(X)
+    assert all(any(isinstance(term, L1) for term in mode) for mode in model.result_.terms.modes.values())
+    assert model.explained_variance_ > 0
 
 
 def test_nothing_asked_is_no_term():
