@@ -14,13 +14,13 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 # One thread per process: results and timings then do not depend on the number of cores.
-check test fuzz bench bench-scale: export OPENBLAS_NUM_THREADS := 1
-check test fuzz bench bench-scale: export OMP_NUM_THREADS := 1
-check test fuzz bench bench-scale: export MKL_NUM_THREADS := 1
-check test fuzz bench bench-scale: export NUMBA_NUM_THREADS := 1
+check test bounds bounds-kernels fuzz bench bench-scale: export OPENBLAS_NUM_THREADS := 1
+check test bounds bounds-kernels fuzz bench bench-scale: export OMP_NUM_THREADS := 1
+check test bounds bounds-kernels fuzz bench bench-scale: export MKL_NUM_THREADS := 1
+check test bounds bounds-kernels fuzz bench bench-scale: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test fuzz docs paper bench bench-scale lint format types dist clean
+.PHONY: help demo check test bounds fuzz docs paper bench bench-scale lint format types dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,18 @@ kernels-float64 kernels-float32: kernels-%: $(VENV)/.dev
 fuzz: $(VENV)/.dev ## thousands of inputs at the Python door, and hypothesis at random (FUZZ="--seed 1 --count 99" for others)
 	$(BIN)/python tests/fuzz/door.py $(FUZZ)
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto --dist loadfile -m hypothesis
+
+# A write out of bounds is invisible otherwise. Such kernels are others, and have a cache of their own.
+KERNEL_TESTS := tests/solver tests/contract/test_answers.py tests/data/test_incomplete.py tests/data/test_sparse.py \
+  tests/data/test_filled_sparse.py tests/penalties/test_along_columns.py
+bounds bounds-kernels: export NUMBA_BOUNDSCHECK := 1
+bounds bounds-kernels: export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/bounds
+.PHONY: bounds-kernels
+bounds: bounds-kernels ## run the tests of the kernels and 3,000 inputs with bounds checked (FUZZ as in make fuzz)
+	$(BIN)/python tests/fuzz/door.py $(or $(FUZZ),--seed 1 --count 3000)
+
+bounds-kernels: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" $(KERNEL_TESTS) $(PYTEST_ARGS)
 
 docs: $(VENV)/.dev ## build the site out/docs/index.html, running all its examples, and check its links
 	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs

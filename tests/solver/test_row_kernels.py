@@ -52,6 +52,37 @@ def test_so_much_shrinking_leaves_nothing():
     assert not X.any()
 
 
+powers = st.integers(-25, 25)
+
+
+@settings(max_examples=200)
+@given(seeds, st.integers(1, 9), st.booleans(), powers, powers, st.floats(0.0, 1.0))
+def test_nonnegative_rows_of_any_size_meet_the_conditions_of_a_minimum(seed, R, alike, size, start, zeros):
+    """From a start that may be many powers of ten larger or smaller than the solution."""
+    rng, H, F = draw(seed, R, 4, False)
+    if alike:  # ties: several entries reach their bound at once
+        H[:], F[:] = np.eye(R), np.sign(F)
+    F *= 10.0**size
+    X = 10.0**start * rng.random((1, R, 4)) * (rng.random((1, R, 4)) >= zeros)
+    solve_block(H, F, X, Asked(0.0, 0.0, 0.0, True))
+    for k in range(4):
+        x, f = X[0, :, k], F[0, :, k]
+        slope = f - H[0, k] @ x
+        close = 1e-9 * (np.abs(f) + np.abs(H[0, k]) @ x).max()
+        assert np.isfinite(x).all()
+        assert (x >= 0).all()
+        assert (slope <= close).all()
+        assert np.abs(slope[x > 0]).max(initial=0.0) <= close
+
+
+@pytest.mark.parametrize("R", [2, 3, 8])
+def test_a_solution_far_below_its_start_is_exact(R):
+    """x + (y - x) rounds to 0 here: no coordinate may be freed twice for that."""
+    X = np.ones((1, R, 1))
+    solve_block(np.eye(R)[None, None], np.full((1, R, 1), 1e-20), X, Asked(0.0, 0.0, 0.0, True))
+    np.testing.assert_allclose(X, 1e-20, rtol=1e-12)
+
+
 @settings(max_examples=60)
 @given(
     seeds,

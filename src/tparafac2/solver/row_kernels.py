@@ -104,19 +104,27 @@ def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
         if x[r] > 0.0:
             free[n] = r
             n += 1
+        elif x[r] < 0.0:
+            x[r] = 0.0
     for _round in range(3 * R + 3):
         while n > 0:
             solve_on(H, f, free, n, L, y)
             step, blocking = 1.0, -1
             for a in range(n):
                 if y[a] <= 0.0:
-                    reach = x[free[a]] / (x[free[a]] - y[a])
+                    now = x[free[a]]
+                    reach = now / (now - y[a]) if now > 0.0 else 0.0
                     if blocking < 0 or reach < step:
                         step, blocking = reach, a
-            for a in range(n):
-                x[free[a]] += step * (y[a] - x[free[a]])
             if blocking < 0:
+                # Assigned, not added: where y is tiny beside x, x + (y - x) rounds to 0. The coordinate would
+                # then be freed a second time, and n would pass R.
+                for a in range(n):
+                    x[free[a]] = y[a]
                 break
+            for a in range(n):
+                moved = x[free[a]] + step * (y[a] - x[free[a]])
+                x[free[a]] = max(moved, 0.0)
             x[free[blocking]] = 0.0
             n -= 1
             for a in range(blocking, n):
@@ -130,7 +138,7 @@ def nonnegative_row(H, f, x, free, L, y):  # type: ignore[no-untyped-def]
                     size += abs(H[r, s] * x[s])
                 if slope > steepest and slope > 1e-13 * size:
                     steepest, where = slope, r
-        if where < 0:
+        if where < 0 or n == R:
             return
         free[n] = where
         n += 1
