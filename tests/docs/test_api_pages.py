@@ -1,5 +1,6 @@
-"""Every public name is on a page of the Python reference."""
+"""Every public name is on a page of the Python reference, and explained there."""
 
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
@@ -49,6 +50,47 @@ def test_every_name_of_the_front_door_is_described():
     modules = {room.rpartition(".")[2] for room in ROOMS}
     assert modules == {page.stem for page in PAGES.glob("*.md")} - {"index", "models", "choosing"}
     assert set(missing("tparafac2", DESCRIBED)) == modules | {"__version__"}
+
+
+NEEDS_NO_EXAMPLE = {
+    "Decomposition",
+    "MatchScore",
+    "Prepared",
+    "Kind",
+    "Severity",
+    "Band",
+    "ConvergenceWarning",
+} | {"Outcome", "TasksDone"}
+"""Base classes, what other functions return, and words: the examples stand where these are used."""
+
+
+def unexplained(objects):
+    """Find functions and classes without a docstring or an example, and methods without a docstring."""
+    for name, one in objects.items():
+        if not (inspect.isclass(one) or inspect.isfunction(one)):
+            continue
+        if ">>>" not in (inspect.getdoc(one) or "") and name not in NEEDS_NO_EXAMPLE:
+            yield name
+        for method, member in vars(one).items() if inspect.isclass(one) else ():
+            function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+            if not method.startswith("_") and inspect.isfunction(function) and not function.__doc__:
+                yield f"{name}.{method}"
+
+
+def test_every_public_name_is_explained():
+    objects = {name.rpartition(".")[2]: named(name) for name in DESCRIBED}
+    assert list(unexplained(objects)) == []
+
+
+def test_what_is_not_explained_is_noticed():
+    class Bare:
+        """Without an example."""
+
+        @property
+        def size(self):
+            return 1
+
+    assert list(unexplained({"Bare": Bare, "number": 1})) == ["Bare", "Bare.size"]
 
 
 def test_nothing_is_described_twice():
