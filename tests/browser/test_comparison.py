@@ -54,7 +54,7 @@ TABLE = pd.DataFrame(
         "replicability": [0.9, 0.2, np.nan],
         "chance": [0.1, 0.2, np.nan],
         "agreement": [1.0, 0.8, np.nan],
-        "same_objective": [2, 1, 2],
+        "same_objective": [1, 0, 1],
         "starts": [2, 2, 2],
     }
 )

@@ -21,7 +21,7 @@ def test_the_overview_says_what_was_fitted_and_how_far_to_trust_it(show):
     assert page.text("#title") == page.run("document.title") == "My words"
     assert page.text("#subtitle") == "TParafac2: 3 author x 60 word x 6 year, 2 components"
     assert page.text("#verdict").startswith("trust: low")
-    assert page.texts("#facts dt")[:3] == ["90 %", "converged", "only 1 of 2"]
+    assert page.texts("#facts dt")[:3] == ["90 %", "converged", "only 0 of 1"]
     assert page.texts("#about dd") == ["TParafac2(rank=2)", "words.csv"]
     assert page.texts("#cards .badge") == ["static"]
     assert page.run("document.querySelectorAll('#strengths path').length") == 2

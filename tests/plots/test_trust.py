@@ -99,7 +99,9 @@ def test_every_start_is_where_its_objective_and_components_put_it():
 
 
 def test_the_title_counts_those_that_agree():
-    assert agreement(of_starts(STARTS)).get_title("left") == "2 of 6 starts reached the chosen objective"
+    assert agreement(of_starts(STARTS)).get_title("left") == "1 of 5 other starts found these components"
+    alone = {name: column[:1] for name, column in STARTS.items()}
+    assert " of " not in agreement(of_starts(alone)).get_title("left")
 
 
 def test_all_points_are_inside():

@@ -152,10 +152,10 @@ def test_a_fit_that_did_not_converge_says_why():
 @pytest.mark.parametrize(
     ("matches", "figure", "tone", "part"),
     [
-        ([1.0, 1.0, 0.995], "3 of 3", "good", "and 3 with this objective"),
-        ([1.0, 1.0, 0.7], "2 of 3", "plain", "least alike matches by 0.70"),
-        ([1.0, 0.9, 0.7], "only 1 of 3", "warning", "do not build on details"),
-        ([1.0, np.nan, np.nan], "only 1 of 3", "warning", "do not build on details"),
+        ([1.0, 1.0, 0.995], "2 of 2", "good", "and 2 with this objective"),
+        ([1.0, 1.0, 0.7], "1 of 2", "plain", "least alike matches by 0.70"),
+        ([1.0, 0.9, 0.7], "only 0 of 2", "warning", "do not build on details"),
+        ([1.0, np.nan, np.nan], "only 0 of 2", "warning", "do not build on details"),
         ([1.0], "agreement unknown", "plain", "use several"),
     ],
 )

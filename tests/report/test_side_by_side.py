@@ -84,7 +84,7 @@ def test_what_was_measured_is_told_as_far_as_it_was():
     results = {"rank 1": result([0]), "rank 2": result([0], [1], trust=trust)}
     measured = {
         "rank 1": {"hidden_error": 0.5, "components_there": 1, "components_replicable": 0, "agreement": 1.0},
-        "rank 2": {"hidden_error": 0.4, "components_there": 1, "components_replicable": 1, "agreement": 0.5},
+        "rank 2": {"hidden_error": 0.4, "components_there": 1, "components_replicable": 1, "agreement": 0.4},
     }
     found = collected(results, measured)
     assert found["sentences"][:-1] == [

@@ -352,7 +352,7 @@ def test_non_negative_rows_make_components_unique(parameters):
 
 
 @pytest.mark.parametrize("matches", [[1.0, 0.995, 0.3], [0.8, 0.799, 0.8, np.nan, 0.1], [np.nan, np.nan]])
-def test_more_than_half_of_the_starts_are_enough(matches):
+def test_half_of_the_other_starts_are_enough(matches):
     assert Kind.STARTS in kinds(make(starts=starts(matches)))
 
 
@@ -449,14 +449,14 @@ def account_of(objective, matches, chosen=None):
 def test_the_chosen_start_need_not_be_the_lowest():
     assert chosen_start(account_of([2.0, 1.0], [1.0, 0.3], chosen=0)) == 0
     assert chosen_start(account_of([2.0, 1.0], [1.0, 0.3])) == 1
-    assert count_same_objective(account_of([2.0, 1.0, 2.0 + 1e-7], [1.0] * 3, chosen=0)) == 2
+    assert count_same_objective(account_of([2.0, 1.0, 2.0 + 1e-7], [1.0] * 3, chosen=0)) == 1
 
 
 @pytest.mark.parametrize(
     ("matches", "count"),
     [
-        ([1.0, 0.995, 0.98, np.nan], 2),
-        ([0.5, 0.4975, 0.4, np.nan], 2),  # of version 0.1: one component vanished
+        ([1.0, 0.995, 0.98, np.nan], 1),
+        ([0.5, 0.4975, 0.4, np.nan], 1),  # of version 0.1: one component vanished
         ([0.0, 0.0, 0.0, np.nan], 0),  # all of them did: nothing can be said to be alike
     ],
 )

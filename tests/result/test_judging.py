@@ -32,7 +32,7 @@ def in_all(result):
 
 def test_a_fit_of_which_nothing_was_measured_says_so_and_who_does():
     assert in_all(make()) == (
-        "Trust: fair at most, because 3 of 4 starts agree, but replicability was not measured "
+        "Trust: fair at most, because 2 of 3 other starts agree, but replicability was not measured "
         "(tp.choose does)."
     )
     assert "'tparafac2 choose' does" in sentence(only(make(), Kind.TRUST), FLAGS)
@@ -42,7 +42,7 @@ def test_a_fit_of_which_nothing_was_measured_says_so_and_who_does():
 def test_replicable_components_on_which_starts_agree_are_trusted():
     result = make(GOOD | {"stability": [0.99, 0.9]})
     assert in_all(result) == (
-        "Trust: high, because 2 of 2 components are replicable and 3 of 4 starts agree."
+        "Trust: high, because 2 of 2 components are replicable and 2 of 3 other starts agree."
     )
     assert result.notes == ()
 

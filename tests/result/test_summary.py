@@ -74,13 +74,13 @@ def starts(**columns: Any) -> dict[str, Any]:
                 converged=[True, True, True, False, False, False],
                 degenerate=[False, False, False, True, False, False],
             ),
-            "4 of 6 starts ended with these components (match of 0.99 or better) and 2 with this objective "
-            "(the least alike matches by 0.50); 3 converged, 1 degenerate.",
+            "3 of 5 other starts ended with these components (match of 0.99 or better) and 1 with this "
+            "objective (the least alike matches by 0.50); of all, 3 converged, 1 degenerate.",
         ),
         (
             starts(objective=[2.0, 1.0, 1.0, np.nan], fms_to_chosen=[0.2, 1.0, 1.0, 1.0]),
-            "3 of 4 starts ended with these components (match of 0.99 or better) and 2 with this objective "
-            "(the least alike matches by 0.20).",
+            "2 of 3 other starts ended with these components (match of 0.99 or better) and 1 with this "
+            "objective (the least alike matches by 0.20).",
         ),
         (starts(seconds=[1.0, 2.0]), None),
         (starts(objective=np.zeros(0), fms_to_chosen=np.zeros(0)), None),

@@ -73,8 +73,8 @@ class Choice:
         `choosing_error` at the half of them that decides between settings of a rank;
         `z_behind_chosen` how clearly it is behind the chosen setting at these entries; `tied`
         whether it predicts as well as the best of its rank; `replicability` the likeness of its least
-        replicable component between halves of the rows; `agreement` the share of the starts that ended at the
-        same components.
+        replicable component between halves of the rows; `agreement` the share of the other
+        starts that found the components of the best (match of .99 or better).
         """
         return self._frame("tried")
 

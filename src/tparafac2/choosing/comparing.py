@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +18,7 @@ from tparafac2.choosing.replication import Replication
 from tparafac2.clusters import Cluster, count_threads, is_unwanted
 from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs, require_flag, told
 from tparafac2.models import Decomposition
-from tparafac2.result import Kind, count_same_objective
+from tparafac2.result import Kind, count_same_objective, share_alike
 from tparafac2.solver import Settings
 from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans, one_of_several
 
@@ -58,9 +59,10 @@ def compare_models(
     Returns
     -------
     DataFrame
-        Explained variance; whether the fit converged; how many of the starts ended at the same objective, and
-        the median factor match score of the starts with the chosen one: near 1 it can be trusted. After
-        Ctrl-C the models that were not finished have no line.
+        Explained variance; whether the fit converged; how many starts were made; how many of those other
+        than the chosen one ended at its objective (`same_objective`), and what share of them found its
+        components, with a factor match score of .99 or better (`agreement`; NaN if there is no other): near 1
+        it can be trusted. After Ctrl-C the models that were not finished have no line.
         With `replicate` also the squared error at hidden entries relative to their own squares
         (`hidden_error`); how alike the least replicable component is in halves of the rows (`replicability`),
         how alike it would be by chance, and how many components are more alike than by chance
@@ -103,15 +105,16 @@ def compared(
         fits = _side_by_side(models, data, fit, jobs, None if client is None else Cluster(client))
     for label, seconds in fits:
         model = models[label]
-        starts = model.starts_
+        starts = model.result_.starts
+        agreement = share_alike(starts)
         yield {
             "model": label,
             "explained_variance": model.explained_variance_,
             "converged": model.converged_,
             "iterations": model.n_iter_,
-            "same_objective": count_same_objective(model.result_.starts),
-            "starts": len(starts),
-            "agreement": float(starts["fms_to_chosen"].median()),
+            "same_objective": count_same_objective(starts),
+            "starts": len(starts["objective"]),
+            "agreement": math.nan if agreement is None else agreement,
             "degenerate": int(starts["degenerate"].sum()),
             "notes": len(model.notes_),
             "seconds": seconds,

@@ -10,9 +10,7 @@ import numpy as np
 from tparafac2.choosing.candidates import Candidate
 from tparafac2.choosing.likeness import Likeness
 from tparafac2.choosing.rules import Errors, RankEvidence, Settled, paired_z, verdicts
-from tparafac2.result import Result
-
-_SAME = 0.95  # factor match score from which two starts ended at the same components
+from tparafac2.result import Result, share_alike
 
 
 class Measured(NamedTuple):
@@ -74,8 +72,8 @@ class Evidence:
         return paired_z(gains, self.n_masks)
 
     def agreement(self, one: Candidate) -> float | None:
-        """Share of the starts on all data that ended at the same components as the best."""
-        return agreement_of(self.whole[one]) if one in self.whole else None
+        """Share of the other starts on all data that found the components of the best; None: not known."""
+        return share_alike(self.whole[one].starts) if one in self.whole else None
 
     def verdicts(self, one: Candidate) -> tuple[str, ...] | None:
         """Of the components of a setting."""
@@ -136,12 +134,6 @@ class Evidence:
                     "chance": float(found.chance[number]),
                     "verdict": verdict,
                 }
-
-
-def agreement_of(result: Result) -> float | None:
-    """Share of the starts that ended at the same components as the best; None where there was one."""
-    scores = np.asarray(result.starts["fms_to_chosen"], dtype=np.float64)
-    return float(np.mean(np.nan_to_num(scores) >= _SAME)) if len(scores) > 1 else None
 
 
 def _count(found: tuple[str, ...] | None, *kinds: str) -> int | None:

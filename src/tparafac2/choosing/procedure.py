@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from tparafac2.choosing.candidates import Candidate
 from tparafac2.choosing.choice import Choice, as_record
-from tparafac2.choosing.evidence import Evidence, Measured, agreement_of
+from tparafac2.choosing.evidence import Evidence, Measured
 from tparafac2.choosing.halves import Split, split_likeness, usable_splits
 from tparafac2.choosing.hidden import hidden_errors
 from tparafac2.choosing.hiding import Hidden
 from tparafac2.choosing.likeness import Likeness, aligned, cross_likeness, likeness
 from tparafac2.choosing.parts import Parts
 from tparafac2.choosing.rules import (
-    AGREEMENT,
     GIVES_WAY,
     IMPROVES,
     RankChoice,
@@ -35,7 +34,7 @@ from tparafac2.fitting import check_weights, count_jobs, read_groups, warn_if_un
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.reasons import above
-from tparafac2.result import Result, Trust, courses
+from tparafac2.result import AGREEMENT, Result, Trust, courses, share_alike
 from tparafac2.solver import compile_missing
 
 Done = TypeVar("Done")
@@ -356,7 +355,8 @@ class _Procedure:
             z=settled.z,
             gain=settled.gain,
         )
-        if (agreement_of(result) or 1.0) < AGREEMENT and "starts" not in rank.doubts:
+        agreement = share_alike(result.starts)
+        if agreement is not None and agreement < AGREEMENT and "starts" not in rank.doubts:
             rank = rank._replace(sure=False, doubts=(*rank.doubts, "starts"))
         record = as_record(self.evidence, rank, chosen, self._facts(interrupted))
         model._take(replace(result, trust=trust, choice=record))

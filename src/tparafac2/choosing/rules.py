@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tparafac2.choosing.candidates import Candidate
 from tparafac2.choosing.likeness import Likeness
+from tparafac2.result import AGREEMENT
 
 FloatArray = NDArray[np.float64]
 
@@ -17,7 +18,6 @@ GIVES_WAY = 2.0  # z from which the constraint gives way
 IMPROVES = 2.0  # z from which one more component predicts better
 PERHAPS = 1.0  # z from which it does where the error falls by more than a tie, and all are replicable
 THERE = 0.25  # part of the way from chance to 1 that a component has to come to be there
-AGREEMENT = 0.5  # share of the starts that have to end at the same components
 REPLICABLE = 0.9
 _MASKS = 2  # hidden sets from which on more of them say the same again
 
@@ -156,7 +156,7 @@ class RankEvidence:
     z : float
         Paired z of what it gained over `fewer`; infinite for the first rank.
     agreement : float, optional
-        Share of the starts that ended at the same components. None: not known.
+        Share of the other starts that found the components of the best. None: not known.
     verdicts : tuple of str, optional
         Of its components. None: not known.
     fewer : RankEvidence, optional
@@ -214,9 +214,10 @@ class RankChoice(NamedTuple):
         Whether all signs agree.
     doubts : tuple of str
         Why not: "error" (more components predict better), "components" (more are there, and predict no
-        worse), "nothing" (some component is not there even so), "starts" (they disagree), "perhaps" (its
-        last component helps, but not clearly), "edge" (it is the largest rank that was tried), "halves"
-        (nobody looked for components in halves of the rows), "interrupted" (not all was measured).
+        worse), "nothing" (some component is not there even so), "starts" (too few of them agree with the
+        best), "perhaps" (its last component helps, but not clearly), "edge" (it is the largest rank that was
+        tried), "halves" (nobody looked for components in halves of the rows), "interrupted" (not all was
+        measured).
     """
 
     rank: int

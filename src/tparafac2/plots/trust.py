@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tparafac2.plots.figures import canvas
 from tparafac2.plots.style import line_look, open_frame, say
 from tparafac2.plots.subject import as_result
-from tparafac2.result import SAME_OBJECTIVE, Result
+from tparafac2.result import SAME_OBJECTIVE, Result, count_alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,9 +105,9 @@ def agreement(model: object, *, ax: Axes | None = None) -> Axes:
     """Draw a point for each start: how much worse its objective is, and how alike its components are.
 
     Across is the objective relative to that of the chosen start (linear within the coloured band, in which
-    starts count as agreeing, and logarithmic outside), upwards the factor match score with the chosen start.
-    A fit can be trusted if many starts are in the upper end of the band. Starts lower on the left (a better
-    objective) were passed over because they are not sound.
+    objectives count as the same, and logarithmic outside), upwards the factor match score with the chosen
+    start. A fit can be trusted if many starts are in the upper end of the band. Starts lower on the left (a
+    better objective) were passed over because they are not sound.
 
     Parameters
     ----------
@@ -131,11 +131,12 @@ def agreement(model: object, *, ax: Axes | None = None) -> Axes:
     >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.CP(rank=2, n_starts=4, random_state=0).fit(data.X)
     >>> tp.plots.agreement(model).get_title("left")
-    '4 of 4 starts reached the chosen objective'
+    '3 of 3 other starts found these components'
     """
     result = as_result(model)
     points = _points(result)
-    agree = int(np.count_nonzero(np.abs(points.excess) <= SAME_OBJECTIVE))
+    others = len(points.excess) - 1
+    found = f"{count_alike(result.starts)} of {others} other starts found these components"
     with canvas(ax, 10, 7) as target:
         target.axvspan(-SAME_OBJECTIVE, SAME_OBJECTIVE, color=_BAND, lw=0, zorder=0)
         for label, members, look in _kinds(result, points):
@@ -144,7 +145,7 @@ def agreement(model: object, *, ax: Axes | None = None) -> Axes:
         _scale(target, points)
         target.set_xlabel("Objective above that of the chosen start (share)")
         target.set_ylabel("Likeness to the chosen start (factor match score)")
-        target.set_title(f"{agree} of {len(points.excess)} starts reached the chosen objective", loc="left")
+        target.set_title(found if others else "Only one start was made", loc="left")
         target.legend(loc="lower left", frameon=False)
         open_frame(target)
     return target

@@ -14,7 +14,7 @@ _HEAD = (
     "rank",
     "error at hidden entries",
     "z of the last component",
-    "starts that agree",
+    "other starts that agree",
     "replicable components",
     "found again at all",
     "best setting",
@@ -142,7 +142,7 @@ def _rank_reasons(rank: Mapping[str, Any], ranks: Mapping[str, Any]) -> Iterator
     elif rank["replicable"] == 0 and there is not None:
         yield "At no rank are all components replicable."
     if "starts" in rank["doubts"]:
-        yield "Fewer than half of the starts agree on the components at this rank."
+        yield "Fewer than half of the other starts agree on the components at this rank."
     if "perhaps" in rank["doubts"]:
         z = ranks["z"][ranks["rank"].index(chosen)]
         yield f"Its last component helps, but not clearly (z = {z:.1f}); all are replicable, so it stays."

@@ -189,7 +189,7 @@ function showRanks({ ranks, settings }) {
   const told = (one) => [
     `rank ${one.rank}: error ${one.error.toPrecision(4)}`,
     ...(one.z === null ? [] : [`z ${one.z.toFixed(1)}`]),
-    ...(one.agreement === null ? [] : [`${percent(one.agreement, 0)} of the starts agree`]),
+    ...(one.agreement === null ? [] : [`${percent(one.agreement, 0)} of the other starts agree`]),
   ].join(", ");
   const marks = ranks.map((one) => ({ x: one.rank, y: one.error, kind: "dot", text: told(one), look: inInk }));
   const rings = ranks.filter((one) => one.chosen).map((one) =>

@@ -13,8 +13,8 @@ const COLUMNS = [
   ["by chance", (one) => figure(one.measures.chance, 2), "chance"],
   ["found again", (one) => of(one.measures.components_there, one.components.length), "components_there"],
   ["replicable", (one) => of(one.measures.components_replicable, one.components.length), "components_replicable"],
-  ["agreement of starts", (one) => figure(one.measures.agreement, 3), "agreement"],
-  ["same objective", (one) => of(one.measures.same_objective, one.measures.starts), "same_objective"],
+  ["agreement of starts", (one) => figure(one.measures.agreement, 2), "agreement"],
+  ["others at the same objective", (one) => of(one.measures.same_objective, one.measures.starts - 1), "same_objective"],
   ["degenerate starts", (one) => one.measures.degenerate, "degenerate"],
   ["converged", (one) => yes(one.measures.converged), "converged"],
   ["iterations", (one) => one.measures.iterations, "iterations"],
@@ -33,7 +33,7 @@ function showMeasures(page) {
   write("measures-hint", [
     best >= 0 && candidates.length > 1 ? "Bold: the least error at hidden entries." : "",
     told.includes("by chance") ? "Replicable: halves of the rows agree on a component (a cosine of 0.9); by chance: as alike are different components." : "",
-    told.includes("agreement of starts") ? "Agreement of starts: median match of their components with the chosen ones." : "",
+    told.includes("agreement of starts") ? "Agreement of starts: share of the other starts that found the same components." : "",
   ].filter(Boolean).join(" "));
   offerTable("measures", "models");
 }

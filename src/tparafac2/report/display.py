@@ -43,8 +43,8 @@ _FIGURES = {
     Kind.ALL_VANISHED: "nothing left",
     Kind.INTERRUPTED_STARTS: "unfinished",
     Kind.ONE_START: "agreement unknown",
-    Kind.STARTS: "{alike} of {starts}",
-    Kind.FEW_STARTS_AGREE: "only {alike} of {starts}",
+    Kind.STARTS: "{alike} of {others}",
+    Kind.FEW_STARTS_AGREE: "only {alike} of {others}",
     Kind.LOWER_PASSED_OVER: "{lower} of {starts}",
     Kind.VANISHED: "{count} vanished",
     Kind.STATIC: "{count} static",
@@ -232,5 +232,5 @@ def _tone(finding: Finding) -> Tone:
         return "warning"
     if finding.kind is Kind.TRUST:
         return _TONES[finding.numbers["level"]]
-    all_agree = finding.kind is Kind.STARTS and finding.numbers["alike"] == finding.numbers["starts"]
+    all_agree = finding.kind is Kind.STARTS and finding.numbers["alike"] == finding.numbers["others"]
     return "good" if all_agree or finding.kind is Kind.CONVERGED else "plain"

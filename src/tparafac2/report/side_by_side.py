@@ -12,7 +12,7 @@ import numpy as np
 from tparafac2 import __version__
 from tparafac2.data import listed
 from tparafac2.report.payload import as_texts, finite, marks
-from tparafac2.result import Kinship, Result, counted, kinship, notes, portraits, size_text
+from tparafac2.result import AGREEMENT, Kinship, Result, counted, kinship, notes, portraits, size_text
 from tparafac2.words import PYTHON, Words
 
 _TOGETHER = {
@@ -29,8 +29,6 @@ _ALONE = {
     "another": "goes into another",
     "none": "goes",
 }
-_AGREE = 0.9
-"""Median match of the starts with the chosen one below which they are said to differ."""
 
 Measures = Mapping[str, Mapping[str, Any]]
 """What was measured of each candidate, by its label and by the name of the column of `compare_models`."""
@@ -212,7 +210,7 @@ def _found(results: Mapping[str, Result], measured: Measures, short: Sequence[st
                 else f"Of no model all components are {what} in other rows."
             )
     agreement = _known(results, measured, "agreement")
-    if apart := [short[n] for n, share in agreement.items() if share < _AGREE]:
+    if apart := [short[n] for n, share in agreement.items() if share < AGREEMENT]:
         told.append(f"Starts end at different components: {listed(apart, len(apart))}.")
     return told
 

@@ -3,7 +3,17 @@
 from tparafac2.result.distinctive import By, distinctiveness, leaders, of_columns, of_rows, require_by
 from tparafac2.result.evaluation import Evaluation, relative_error, require_fitted, take_again
 from tparafac2.result.files import CONTENT, load_result
-from tparafac2.result.findings import ALIKE, SAME_OBJECTIVE, count_same_objective, faults, static, vanished
+from tparafac2.result.findings import (
+    AGREEMENT,
+    ALIKE,
+    SAME_OBJECTIVE,
+    count_alike,
+    count_same_objective,
+    faults,
+    share_alike,
+    static,
+    vanished,
+)
 from tparafac2.result.intervals import UNSTABLE, Band, Intervals
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.kinship import Kinship, Link, courses, kinship

@@ -31,7 +31,10 @@ SAME_ROUGH_OBJECTIVE = 1e-4
 """The same for starts that were run on a sketch of the data, where they stop earlier."""
 
 ALIKE = 0.99
-"""Starts whose components match those of the chosen one at least so well have found the same."""
+"""Starts whose components match those of the chosen one at least so well agree with it."""
+
+AGREEMENT = 0.5
+"""Share of the other starts that have to agree with the chosen one."""
 
 _EVEN = 1e-6
 _NEGATIVE = 0.01
@@ -170,28 +173,41 @@ def faults(starts: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
 
 
 def count_alike(starts: Mapping[str, NDArray[Any]]) -> int:
-    """How many starts ended with the components of the chosen one.
+    """How many other starts ended with the components of the chosen one.
 
     Examples
     --------
     >>> count_alike({"objective": np.array([1.0, 1.0]), "fms_to_chosen": np.array([1.0, 0.995])})
-    2
+    1
     """
-    return int(np.count_nonzero(likeness(starts) >= ALIKE))
+    return int(np.count_nonzero(np.delete(likeness(starts), chosen_start(starts)) >= ALIKE))
+
+
+def share_alike(starts: Mapping[str, NDArray[Any]]) -> float | None:
+    """Share of the other starts that ended with the components of the chosen one; None if there is no other.
+
+    Examples
+    --------
+    >>> share_alike({"objective": np.array([1.0, 1.0, 1.2]), "fms_to_chosen": np.array([1.0, 0.995, 0.4])})
+    0.5
+    """
+    others = len(starts["objective"]) - 1
+    return count_alike(starts) / others if others > 0 else None
 
 
 def count_same_objective(starts: Mapping[str, NDArray[Any]]) -> int:
-    """How many starts ended with the objective of the chosen one.
+    """How many other starts ended with the objective of the chosen one.
 
     Examples
     --------
     >>> count_same_objective({"objective": np.array([1.0, 1.0 + 1e-9, 1.1])})
-    2
+    1
     """
     rough = "rough_objective" in starts
     objective = starts["rough_objective" if rough else "objective"].astype(np.float64)
-    reference, apart = objective[chosen_start(starts)], SAME_ROUGH_OBJECTIVE if rough else SAME_OBJECTIVE
-    return int(np.count_nonzero(np.isclose(objective, reference, rtol=apart, atol=0.0)))
+    chosen, apart = chosen_start(starts), SAME_ROUGH_OBJECTIVE if rough else SAME_OBJECTIVE
+    same = np.isclose(np.delete(objective, chosen), objective[chosen], rtol=apart, atol=0.0)
+    return int(np.count_nonzero(same))
 
 
 class _Seen:
@@ -271,6 +287,7 @@ def _agreement(seen: _Seen, count: int) -> Finding:
     alike, relative = count_alike(starts), likeness(starts)
     numbers: dict[str, Any] = {
         "starts": count,
+        "others": count - 1,
         "alike": alike,
         "same_objective": count_same_objective(starts),
         "least": float(np.nanmin(relative)) if np.isfinite(relative).any() else math.nan,
@@ -279,8 +296,10 @@ def _agreement(seen: _Seen, count: int) -> Finding:
         if name in starts:
             numbers[name] = int(np.count_nonzero(starts[name]))
     found = faults(starts)
-    sound = not found or not np.any(list(found.values()), axis=0)[chosen_start(starts)]
-    if seen.unique and sound and 0 < 2 * alike <= count:
+    chosen = chosen_start(starts)
+    sound = not found or not np.any(list(found.values()), axis=0)[chosen]
+    sound = sound and bool(relative[chosen] >= ALIKE)  # else all of it vanished or broke down
+    if seen.unique and sound and alike < AGREEMENT * (count - 1):
         return Finding(Kind.FEW_STARTS_AGREE, Severity.WARNING, numbers=numbers)
     return Finding(Kind.STARTS, numbers=numbers)
 

@@ -142,5 +142,5 @@ def _in_all(rank: int, trust: Trust, found: Iterable[Finding]) -> Finding:
         numbers["replicable"] = trust.verdict.tolist().count("replicable")  # type: ignore[union-attr]
     for one in found:
         if one.kind is Kind.STARTS:
-            numbers |= {name: one.numbers[name] for name in ("alike", "starts")}
+            numbers |= {name: one.numbers[name] for name in ("alike", "others")}
     return Finding(Kind.TRUST, numbers=numbers)

@@ -228,7 +228,8 @@ def _sure(result: Result, r: int) -> tuple[str, ...]:
         said.append(f"found again in {again} of {bands.n_resamples} data sets drawn anew")
     for one in result.findings:
         if one.kind in (Kind.STARTS, Kind.FEW_STARTS_AGREE):
-            said.append(f"{one.numbers['alike']} of {one.numbers['starts']} starts found these components")
+            numbers = one.numbers
+            said.append(f"{numbers['alike']} of {numbers['others']} other starts found these components")
         if one.kind is Kind.UNDETERMINED and one.component == r + 1:
             said.append(f"its pattern is not determined at {len(one.times)} of {one.numbers['of']} times")
         pair = [one.component or 0, one.numbers.get("other", 0)]

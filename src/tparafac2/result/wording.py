@@ -41,10 +41,10 @@ _SENTENCES = {
     "end.",
     Kind.ONE_START: "Only one start was made, so nothing tells whether another would have found the same: "
     "use several ({n_starts}).",
-    Kind.STARTS: "{alike} of {starts} starts ended with these components (match of {threshold} or better) "
-    "and {same_objective} with this objective{least_alike}{others}.",
-    Kind.FEW_STARTS_AGREE: "Only {alike} of {starts} starts ended with these components (match of "
-    "{threshold} or better) and {same_objective} with this objective{least_alike}{others}: do not build on "
+    Kind.STARTS: "{alike} of {others} other starts ended with these components (match of {threshold} or "
+    "better) and {same_objective} with this objective{least_alike}{in_all}.",
+    Kind.FEW_STARTS_AGREE: "Only {alike} of {others} other starts ended with these components (match of "
+    "{threshold} or better) and {same_objective} with this objective{least_alike}{in_all}: do not build on "
     "details before more starts agree (raise {n_starts}, or try a lower rank).",
     Kind.LOWER_PASSED_OVER: "{lower} of {starts} starts had a lower objective when they reached {max_iter}: "
     "raise {max_iter} to see where they end.",
@@ -262,13 +262,13 @@ def _reasons(finding: Finding) -> dict[str, Any]:
 
 def _agreement(finding: Finding) -> dict[str, Any]:
     numbers = finding.numbers
-    differ = numbers["alike"] < numbers["starts"] and np.isfinite(numbers["least"])
+    differ = numbers["alike"] < numbers["others"] and np.isfinite(numbers["least"])
     least = f" (the least alike matches by {numbers['least']:.2f})" if differ else ""
-    others = [f"{numbers[name]} {name}" for name in ("converged", "degenerate") if name in numbers]
+    counts = [f"{numbers[name]} {name}" for name in ("converged", "degenerate") if name in numbers]
     return {
         "threshold": ALIKE,
         "least_alike": least,
-        "others": f"; {', '.join(others)}" if others else "",
+        "in_all": f"; of all, {', '.join(counts)}" if counts else "",
     }
 
 
@@ -449,7 +449,7 @@ _CLAUSES = {
 _DOUBTS = {
     "error": "more components predict better, but are not all found again in other rows",
     "components": "more components are found again, but predict no better",
-    "starts": "fewer than half of the starts agree",
+    "starts": "fewer than half of the other starts agree",
     "nothing": "not even its components are all found again in other rows",
     "perhaps": "its last component predicts better, but not clearly",
     "edge": "it is the largest that was tried",
@@ -472,8 +472,8 @@ def _reasons_of_trust(finding: Finding) -> dict[str, Any]:
     speaks = []
     if numbers.get("replicable"):
         speaks.append(f"{numbers['replicable']} of {numbers['components']} components are replicable")
-    if "starts" in numbers:
-        speaks.append(f"{numbers['alike']} of {numbers['starts']} starts agree")
+    if "others" in numbers:
+        speaks.append(f"{numbers['alike']} of {numbers['others']} other starts agree")
     measured = numbers["measured"]
     reasons = "" if numbers["level"] == "low" else " and ".join(speaks)
     if reasons and (against or not measured):
