@@ -94,7 +94,9 @@ def test_files_know_what_was_minimised_from_version_0_2_on(version):
             assert (found.objective, model.constraint_violations_) == (None, None)
         else:
             assert found.objective == pytest.approx(model.objective_, rel=1e-9)
-            assert model.constraint_violations_["B"]["Parafac2"] < 1e-12
+            # Then a time of which nothing was observed was on a straight line, which breaks the constraint.
+            allowed = 1e-4 if model is smooth and version == "0.2.0.dev0" else 1e-12
+            assert model.constraint_violations_["B"]["Parafac2"] < allowed
     if version != "0.1.0":
         assert (Parafac2(), Ridge(0.2)) == plain.result_.terms.B
         assert (Ridge(0.3), NonNegative()) == plain.result_.terms.C

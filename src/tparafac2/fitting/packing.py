@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import Compressed, FloatArray, Intake, lines_through, negative_share, present_columns
+from tparafac2.data import Compressed, FloatArray, Intake, negative_share, present_columns
 from tparafac2.penalties import asks_for, ignore_sign
-from tparafac2.result import Result, Terms, strengths, weak
+from tparafac2.result import Result, Terms, Unobserved, strengths, weak
 from tparafac2.solver import Problem, Run
 from tparafac2.starts import Choice
 
@@ -31,7 +31,7 @@ def pack(
     changing = not asks_for(terms.B, "static")
     undetermined = weak(strengths(B, C)) & changing
     if intake.order != tuple(range(intake.n_times)):
-        B, C, undetermined = all_times(intake, B, C, undetermined, about["period"])
+        B, C, undetermined = all_times(intake, terms, B, C, undetermined, about["period"])
         undetermined &= changing
     widths = _user_widths(intake)
     square = intake.data.scale**2
@@ -92,26 +92,28 @@ def _factors(
 
 
 def all_times(
-    intake: Intake, B: FloatArray, C: FloatArray, undetermined: NDArray[np.bool_], period: float | None
+    intake: Intake,
+    terms: Terms,
+    B: FloatArray,
+    C: FloatArray,
+    undetermined: NDArray[np.bool_],
+    period: float | None,
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Patterns (K, J, R), strengths and flags (K, R) of all slices, from those that were fitted.
 
-    Of a slice without any observation the smoothest course is known: straight lines between its neighbours in
-    time, or the last value at the ends.
+    What nothing was observed of is as smooth as the constraints allow.
     """
-    clock, seen = intake.clock, list(intake.order)
-    unseen = np.setdiff1d(np.arange(intake.n_times), seen)
-    lines = lines_through(clock[seen], period)
+    seen = list(intake.order)
+    unseen = np.setdiff1d(np.arange(intake.n_times), seen).tolist()
+    gaps = Unobserved(intake.clock, seen, unseen, period)
 
-    def complete(values: FloatArray) -> FloatArray:
-        whole = np.empty((intake.n_times, *values.shape[1:]), dtype=values.dtype)
+    def at_their_places(values: NDArray[Any], others: float) -> NDArray[Any]:
+        whole = np.full((intake.n_times, *values.shape[1:]), others, dtype=values.dtype)
         whole[seen] = values
-        whole[unseen] = lines.at(values, clock[unseen])
         return whole
 
-    flags = np.ones((intake.n_times, C.shape[1]), dtype=bool)
-    flags[seen] = undetermined
-    return complete(B), complete(C), flags
+    B = gaps.patterns(at_their_places(B, np.nan), terms.B)
+    return B, gaps.on_lines(at_their_places(C, np.nan)), at_their_places(undetermined, True)
 
 
 def _user_widths(intake: Intake) -> list[int] | None:

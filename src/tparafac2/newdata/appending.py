@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray, lines_through, padded
+from tparafac2.data import FloatArray, padded
 from tparafac2.errors import InvalidValue
 from tparafac2.newdata.continuing import Continued, Seen, go_on
 from tparafac2.newdata.courses import Further, course_of, terms_for
@@ -18,7 +18,7 @@ from tparafac2.newdata.seeing import see
 from tparafac2.newdata.slices import Matched, Piece, match, read_slices
 from tparafac2.penalties import asks_for
 from tparafac2.preparing import Prepared, by_entry, describe_record, is_plain, prepare_further
-from tparafac2.result import Result, Terms, strengths, weak
+from tparafac2.result import Result, Terms, Unobserved, strengths, weak
 from tparafac2.result.evaluation import penalty_of
 from tparafac2.words import Argument
 
@@ -214,20 +214,21 @@ def _recorded(parts: _Parts, when: Moments, terms: Terms, preparation: Mapping[s
 
 
 def _courses(result: Result, new: Further, continued: Continued) -> tuple[FloatArray, FloatArray]:
-    """Patterns and strengths at all times; on straight lines where nothing was observed."""
+    """Patterns and strengths at all times; as smooth as may be where nothing was observed."""
     clock, K = result.clock, len(result.C)
     times = np.append(clock.times, new.times)
     fitted = [*clock.order, *(K + np.flatnonzero(new.observed))]
     end = clock.times[clock.order[-1]]
     open_ = np.setdiff1d(np.flatnonzero(times > end), fitted)
-    lines = lines_through(times[fitted], result.period)
-    whole = []
-    for old, added in ((np.asarray(padded(result.B, fill=0.0)), continued.B), (result.C, continued.C)):
+    gaps = Unobserved(times, fitted, open_.tolist(), result.period)
+
+    def longer(old: FloatArray, added: FloatArray) -> FloatArray:
         values = np.concatenate([old, np.zeros((len(new.times), *old.shape[1:]))])
         values[K + np.flatnonzero(new.observed)] = added
-        values[open_] = lines.at(values[fitted], times[open_])
-        whole.append(values)
-    return whole[0], whole[1]
+        return values
+
+    B = gaps.patterns(longer(np.asarray(padded(result.B, fill=0.0)), continued.B), _terms(result).B)
+    return B, gaps.on_lines(longer(result.C, continued.C))
 
 
 def _negative(result: Result, parts: _Parts, square: float) -> float | None:

@@ -25,6 +25,7 @@ from tparafac2.penalties.base import Bands, Pace, Paced, Penalty, Quadratic, Rea
 from tparafac2.penalties.check import PenaltyError, check_penalty
 from tparafac2.penalties.in_time import HuberChanges, LinearDynamics
 from tparafac2.penalties.proximal import links_of, squared_steps
+from tparafac2.penalties.requirements import FEASIBLE
 from tparafac2.penalties.sets import Box, NormBall, Simplex, Unimodal
 from tparafac2.penalties.sparsity import L1
 from tparafac2.penalties.sudden import SuddenChanges

@@ -26,6 +26,7 @@ from tparafac2.result.record import NormalisedFactors, Result
 from tparafac2.result.summary import size_text
 from tparafac2.result.terms import LostTerm, Method, Terms
 from tparafac2.result.trust import Trust, Verdict
+from tparafac2.result.unobserved import Unobserved
 from tparafac2.result.wording import counted, notes, percentage, sentence, trusted, what_is_explained
 
 __all__ = [

@@ -139,8 +139,9 @@ def violations_of(result: Result) -> dict[str, dict[str, float]] | None:
     """How far the factors of a result are from each constraint; None where these are not known."""
     if result.terms is None:
         return None
-    order = list(result.clock.order)
-    return result.terms.violations(result.A, padded(result.B, fill=0.0)[order], result.C[order])
+    order = np.argsort(result.clock.times, kind="stable")
+    fitted = np.flatnonzero(np.isin(order, result.clock.order)).tolist()
+    return result.terms.violations(result.A, padded(result.B, fill=0.0)[order], result.C[order], fitted)
 
 
 class Turning(NamedTuple):

@@ -349,7 +349,7 @@ class Result:
         For "A", "B" and "C" by the name of the constraint: the spread of the cross products ``B_k' B_k`` over
         time ("Parafac2"), the most negative entry ("NonNegative"), the spread of the patterns over time
         ("Static"), or the distance to the nearest point of a set of your own. Slices of which nothing was
-        observed do not count. None where the constraints are not known.
+        observed count as well. None where the constraints are not known.
         """
         from tparafac2.result.evaluation import violations_of
 

@@ -168,12 +168,24 @@ class Terms:
         coupled = couplings(present, unseen, self.tie)
         return float(total + sum(_value(term, B, coupled) for term in self.B))
 
-    def violations(self, A: NDArray[Any], B: NDArray[Any], C: NDArray[Any]) -> dict[str, dict[str, float]]:
-        """For "A", "B" and "C": how far the factor is from each constraint on it, by its class."""
+    def violations(
+        self, A: NDArray[Any], B: NDArray[Any], C: NDArray[Any], fitted: Sequence[int]
+    ) -> dict[str, dict[str, float]]:
+        """For "A", "B" and "C": how far the factor is from each constraint on it, by its class.
+
+        Parameters
+        ----------
+        A, B, C : ndarrays (I, R), (K, J, R), (K, R)
+            Of all slices, in the order of time.
+        fitted : sequence of int
+            Slices of which something was observed. Constraints hold at all; other terms know only of these.
+        """
         factors = {"A": A, "B": B, "C": C}
         found: dict[str, dict[str, float]] = {mode: {} for mode in factors}
         for mode, term in self._all():
             x = factors[mode]
+            if mode != "A" and not is_set(term):
+                x = x[list(fitted)]
             # A component that vanished is zero, which is not in every set.
             x = x[..., np.any(x, axis=tuple(range(x.ndim - 1)))]
             with np.errstate(all="ignore"):  # a fit that went wrong may hold infinities
