@@ -12,7 +12,7 @@ from commands import run as command
 
 import tparafac2 as tp
 from tparafac2.cli.errors import ExitCode
-from tparafac2.io import write_results
+from tparafac2.io import check_folder, write_results
 
 info, report = partial(command, "info"), partial(command, "report")
 
@@ -80,10 +80,16 @@ def test_the_page_of_a_folder_is_replaced_if_asked_for(folder):
     assert refused.exit_code == 4
     assert "replace it with --overwrite" in refused.stderr
     assert page.read_text() == "mine"
-    written = report(folder, "--overwrite")
+    refused = report(folder, "--overwrite")
+    assert refused.exit_code == 4
+    assert "changed since" in refused.stderr
+    assert page.read_text() == "mine"
+    written = report(folder, "--overwrite", "--out", page)  # said by name
     assert (written.exit_code, written.stdout.strip()) == (0, str(page))
     assert "My own title" in page.read_text()  # what the fit noted is kept
     assert "where/it/came/from.csv" in page.read_text()
+    assert report(folder, "--overwrite").exit_code == 0
+    check_folder(folder, overwrite=True)  # the page is as it was written last
 
 
 def test_the_page_of_a_folder_goes_where_it_is_wanted(folder, tmp_path):
@@ -96,7 +102,8 @@ def test_the_page_of_a_folder_goes_where_it_is_wanted(folder, tmp_path):
 @pytest.mark.parametrize("log", [None, "[", json.dumps({"about": 3}), json.dumps([])])
 def test_a_log_that_is_gone_is_not_missed(folder, log):
     (folder / "log.json").unlink() if log is None else (folder / "log.json").write_text(log)
-    assert report(folder, "--overwrite").exit_code == 0
+    assert report(folder, "--overwrite").exit_code == 4  # nobody knows whose page it is
+    assert report(folder, "--out", folder.parent / "page.html").exit_code == 0
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):

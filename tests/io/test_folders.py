@@ -6,9 +6,9 @@ import warnings
 
 import pytest
 
-from tparafac2.io.folders import check_folder, folder_written_whole
+from tparafac2.io.folders import check_folder, folder_written_whole, record, require_unchanged
 
-OLD, NEW = {"model.nc": "old"}, {"log.json": "new", "starts.csv": "new"}
+OLD, NEW = {"model.nc": "old"}, {"loadings.csv": "new", "starts.csv": "new"}
 
 
 def write(folder, content):
@@ -17,19 +17,23 @@ def write(folder, content):
 
 
 def content(folder):
-    return {path.name: path.read_text() for path in folder.iterdir()}
+    return {path.name: path.read_text() for path in folder.iterdir() if path.name != "log.json"}
+
+
+def make_old(folder):
+    folder.parent.mkdir(exist_ok=True)
+    with folder_written_whole(folder, {}) as unfinished:
+        write(unfinished, OLD)
 
 
 @pytest.fixture
 def results(tmp_path):
-    folder = tmp_path / "results"
-    folder.mkdir()
-    write(folder, OLD)
-    return folder
+    make_old(tmp_path / "results")
+    return tmp_path / "results"
 
 
 def replace(folder):
-    with folder_written_whole(folder) as unfinished:
+    with folder_written_whole(folder, {"about": "new"}, overwrite=True) as unfinished:
         write(unfinished, NEW)
 
 
@@ -73,13 +77,57 @@ def test_the_new_takes_the_place_of_the_old_and_leaves_nothing(results):
     assert os.listdir(results.parent) == ["results"]
 
 
+def test_what_is_put_there_while_the_new_is_written_is_not_lost(results):
+    def slowly():
+        with folder_written_whole(results, {}, overwrite=True) as unfinished:
+            write(unfinished, NEW)
+            write(results, {"mine.txt": "precious"})
+
+    with pytest.raises(FileExistsError, match=r"mine\.txt"):
+        slowly()
+    assert content(results) == {**OLD, "mine.txt": "precious"}
+    assert os.listdir(results.parent) == ["results"]
+
+
+@pytest.mark.parametrize("log", ["[" * 100_000, "[]", "3", "{}", '{"files": 3}', '{"files": {}}', "\0", "é"])
+def test_a_log_of_others_records_nothing(results, log):
+    (results / "log.json").write_text(log, encoding="latin-1")
+    with pytest.raises(FileExistsError, match=r"holds 'log\.json'"):
+        check_folder(results, overwrite=True)
+
+
+@pytest.mark.parametrize(
+    "about", [{"é": float("nan"), "n": [1e-310, 10**30]}, {"x": "\ud83d\ude00\ud800"}, {1: (2,)}]
+)
+def test_whatever_is_in_a_log_it_is_known_again(tmp_path, about):
+    for _ in range(2):
+        with folder_written_whole(tmp_path / "out", about, overwrite=True) as unfinished:
+            write(unfinished, NEW)
+
+
+def test_a_file_that_is_written_anew_is_recorded(results):
+    write(results, {"model.nc": "newer"})
+    with pytest.raises(FileExistsError, match=r"'model\.nc', which was changed"):
+        require_unchanged(results / "model.nc")
+    record(results / "model.nc")
+    require_unchanged(results / "model.nc")
+    record(results / "log.json")  # as nobody would
+    replace(results)
+
+
+def test_a_file_that_was_never_recorded_is_not_recorded_later(results):
+    write(results, {"mine.txt": "precious"})
+    record(results / "mine.txt")
+    with pytest.raises(FileExistsError, match=r"'mine\.txt', which tparafac2 has no record of"):
+        replace(results)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_kill_at_any_moment_loses_nothing(tmp_path):
     outcomes = []
     for line in range(1000):
         folder = tmp_path / str(line) / "results"
-        folder.mkdir(parents=True)
-        write(folder, OLD)
+        make_old(folder)
         child = os.fork()
         if child == 0:
             AtLine(line, lambda: os._exit(9)).run(replace, folder)
@@ -104,8 +152,7 @@ def test_an_interruption_at_any_moment_loses_nothing(tmp_path):
 
     for line in range(1000):
         folder = tmp_path / str(line) / "results"
-        folder.mkdir(parents=True)
-        write(folder, OLD)
+        make_old(folder)
         at_line = AtLine(line, interrupt)
         try:
             at_line.run(replace, folder)

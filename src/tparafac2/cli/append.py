@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tparafac2.cli.fit import Found, deliver, figure_kinds
-from tparafac2.cli.making import command_line, model_file, read_like, read_times, selection
+from tparafac2.cli.making import command_line, inputs, model_file, read_like, read_times, selection
 from tparafac2.cli.options import Lines, Overwrite, Saved, SayJson, takes
 
 EXAMPLES = """Examples:
@@ -59,7 +59,7 @@ def append(request: Request) -> None:
     file = model_file(request.model)
     base = file.parent if request.model.is_dir() else file.with_suffix("")
     out = request.out or base.with_name(f"{base.name}-appended")
-    check_folder(out, overwrite=request.overwrite)
+    check_folder(out, overwrite=request.overwrite, inputs=inputs(request))
     model = load(file)
     data = read_like(model, request, silently=request.as_json)
     longer = model.append(data, read_times(request.times), refit=request.refit)

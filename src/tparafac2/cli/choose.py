@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tparafac2.cli.fit import Found, as_json_values, choice_as_dict, figure_kinds, finish, write
-from tparafac2.cli.making import check_source, cluster, command_line, load, make_choice, make_search
+from tparafac2.cli.making import check_source, cluster, command_line, inputs, load, make_choice, make_search
 from tparafac2.cli.options import CHOICE, Choosing, DaskFits, Overwrite, Several, flat, several, takes
 from tparafac2.cli.wording import FLAGS
 
@@ -83,7 +83,7 @@ def choose(request: Request) -> None:
         raise ValueError("--keep needs --out: say where the models go.")
     check_source(request)
     if request.out is not None:
-        check_folder(request.out, overwrite=request.overwrite)
+        check_folder(request.out, overwrite=request.overwrite, inputs=inputs(request))
     with cluster(request.dask) as client:
         loaded = load(request, silently=request.as_json)
         choice = make_choice(request, asked, loaded, client)

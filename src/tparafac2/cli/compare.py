@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tparafac2.cli.errors import ExitCode, Terminated, say
-from tparafac2.cli.making import Loaded, check_source, cluster, command_line, load, make_model
+from tparafac2.cli.making import Loaded, check_source, cluster, command_line, inputs, load, make_model
 from tparafac2.cli.options import (
     ABLE,
     FITTING,
@@ -137,7 +137,7 @@ def compare(request: Request) -> None:
     models = dict(_models(request))
     check_source(request)
     if request.out is not None:
-        check_folder(request.out, overwrite=request.overwrite)
+        check_folder(request.out, overwrite=request.overwrite, inputs=inputs(request))
     with cluster(request.dask) as client:  # before anything is read: perhaps nobody answers
         loaded = load(request, silently=request.as_json)
         for model in models.values():

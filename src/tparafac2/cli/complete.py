@@ -49,7 +49,7 @@ def complete(request: Request) -> None:
     """Fill in missing entries by a model, in the units of the data."""
     if request.out is None:
         raise typer.BadParameter("say where the data go, such as --out whole.csv.", param_hint="'--out'")
-    out = check_out(request.out, (".csv", ".nc"), overwrite=request.overwrite)
+    out = check_out(request.out, (".csv", ".nc"), request)
     import numpy as np
 
     from tparafac2.io.new_rows import write_completed

@@ -18,6 +18,7 @@ from tparafac2.cli.making import (
     cluster,
     command_line,
     component_names,
+    inputs,
     load,
     make_choice,
     make_model,
@@ -162,7 +163,7 @@ def fit(request: Request) -> None:
     check_source(request)
     called = "chosen" if request.rank is None else f"rank{request.rank}"
     out = request.out or request.file.with_name(f"{request.file.name.split('.')[0]}-{called}")
-    check_folder(out, overwrite=request.overwrite)
+    check_folder(out, overwrite=request.overwrite, inputs=inputs(request))
     with cluster(request.dask) as client:
         loaded = load(request, silently=request.as_json, client=client if model is not None else None)
         about = {"title": f"Patterns in {request.file.name}", **loaded.about, "command": command_line()}

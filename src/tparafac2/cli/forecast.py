@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tparafac2.cli.making import model_file, read_like, read_times, selection
+from tparafac2.cli.making import check_out, model_file, read_like, read_times, selection
 from tparafac2.cli.options import Lines, Saved, SayJson, takes
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ EXAMPLES = """Examples:
 With FILE, the data of the fit, intervals are measured on them, and are better.
 A .csv has fitted values, one line for each time, row and column; a .nc has patterns and strengths, too.
 """
-_ENDINGS = (".csv", ".nc")
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,8 @@ def forecast(request: Request) -> None:
     """Say what comes after the last time of a saved model, with intervals."""
     from tparafac2.models import load
 
-    _check_out(request)
+    if request.out is not None:
+        check_out(request.out, (".csv", ".nc"), request)
     selection(request)
     model = load(model_file(request.model))
     data = None if request.file is None else read_like(model, request, silently=request.as_json)
@@ -72,18 +72,6 @@ def forecast(request: Request) -> None:
     if request.out is not None:
         _write(found, request.out)
     typer.echo(_as_json(found, request.out) if request.as_json else _as_text(found, request.out))
-
-
-def _check_out(request: Request) -> None:
-    out = request.out
-    if out is None:
-        return
-    if out.suffix not in _ENDINGS:
-        raise ValueError(f"--out {out} must end in .csv or .nc.")
-    if not out.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(out.parent)!r}: make it first.")
-    if out.exists() and not request.overwrite:
-        raise FileExistsError(f"{str(out)!r} exists: choose another name, or replace it with --overwrite.")
 
 
 def _write(found: Forecast, out: Path) -> None:

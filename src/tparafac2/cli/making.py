@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from tparafac2.cli.options import ABLE, SMOOTH, Choosing, Fitting, Lines, NewData, Part, Source
+from tparafac2.cli.options import ABLE, SMOOTH, Choosing, Fitting, Lines, NewData, Part, Saved, Source
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -169,14 +169,25 @@ def load_new(request: NewData, *, silently: bool) -> Asked:
     return Asked(model, data, {"weights": weights, "unknown": unknown})
 
 
-def check_out(path: Path, endings: tuple[str, ...], *, overwrite: bool) -> Path:
-    """Refuse a file that cannot be written, before any work.
+def inputs(request: Any) -> list[Path]:
+    """Every file and folder that a command reads, none of which it may replace.
 
     Examples
     --------
-    >>> check_out(Path("loadings.csv"), (".csv",), overwrite=True)
-    PosixPath('loadings.csv')
+    >>> inputs(Choosing(Path("no such file.csv"), weights="people"))
+    []
     """
+    names = ("file", "weights", "groups", "row_attributes", "without_columns")
+    given = [str(one) for name in names if (one := getattr(request, name, None))]
+    given += [one.rpartition(":")[0] for one in given]  # FILE:COLUMN
+    given += [str(model_file(request.model))] if isinstance(request, Saved) else []
+    return [Path(one) for one in given if one and os.path.exists(one)]
+
+
+def check_out(path: Path, endings: tuple[str, ...], request: Any) -> Path:
+    """Refuse a file that cannot be written, or must not be replaced, before any work."""
+    from tparafac2.io.folders import require_apart
+
     if path.suffix not in endings:
         raise ValueError(f"--out must end in {' or '.join(endings)}; got {str(path)!r}.")
     if path.is_dir():
@@ -185,7 +196,8 @@ def check_out(path: Path, endings: tuple[str, ...], *, overwrite: bool) -> Path:
         raise FileNotFoundError(
             f"there is no folder {str(path.parent)!r} to write {path.name!r} to: make it first."
         )
-    if path.exists() and not overwrite:
+    require_apart(path, inputs(request))
+    if path.exists() and not request.overwrite:
         raise FileExistsError(f"{str(path)!r} exists: choose another name, or replace it with --overwrite.")
     return path
 

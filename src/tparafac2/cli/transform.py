@@ -41,7 +41,7 @@ class Request(NewData):
 def transform(request: Request) -> None:
     """Give the loadings of rows that a model has not seen."""
     if request.out is not None:
-        check_out(request.out, (".csv",), overwrite=request.overwrite)
+        check_out(request.out, (".csv",), request)
     from tparafac2.files import written_whole
     from tparafac2.io.new_rows import loadings_table, row_labels
     from tparafac2.io.textfiles import write_csv

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tparafac2.cli.making import component_names, model_file, names, read_like, selection
+from tparafac2.cli.making import (
+    check_out,
+    component_names,
+    model_file,
+    names,
+    read_like,
+    selection,
+)
 from tparafac2.cli.options import ComponentNames, Lines, Part, Saved, takes
 from tparafac2.cli.wording import FLAGS
 
@@ -90,14 +97,16 @@ class ReportRequest(Lines, Saved):
 def report(request: ReportRequest) -> None:
     """Write the page of a saved model: one file that opens anywhere, offline."""
     from tparafac2.io.endings import require_file
+    from tparafac2.io.folders import record, require_unchanged
     from tparafac2.models import load
     from tparafac2.report import write_page
 
     folder = request.model if request.model.is_dir() else None
     model = model_file(request.model)
     page = request.out or (folder / "report.html" if folder else model.with_suffix(".html"))
-    if page.exists() and not request.overwrite:
-        raise FileExistsError(f"{str(page)!r} exists: choose another name, or replace it with --overwrite.")
+    check_out(page, (".html", ".htm"), request)
+    if folder and request.out is None:
+        require_unchanged(page)
     selection(request)
     if request.file is not None:
         require_file(request.file)
@@ -109,6 +118,7 @@ def report(request: ReportRequest) -> None:
     title = about.pop("title", None)
     options: dict[str, Any] = {"title": request.title or title, "about": about, "words": FLAGS}
     typer.echo(str(write_page(fitted, page, **options, data=data)))
+    record(page)
 
 
 def _data(model: Decomposition, request: ReportRequest) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tparafac2 import __version__
-from tparafac2.io.folders import COMPARISON, MODELS, check_folder, folder_written_whole
+from tparafac2.io.folders import folder_written_whole
 from tparafac2.io.textfiles import write_csv
 from tparafac2.plots.subject import as_result
 from tparafac2.result import Band, Kind, Result, notes
@@ -67,7 +66,7 @@ def write_results(
     data : optional
         The data of the fit, for the page: see `tparafac2.report.write_page`.
     overwrite : bool
-        Replace an existing folder, if it holds nothing but what this function wrote.
+        Replace an existing folder, if it holds nothing but what was written there last, unchanged since.
     words : Words
         What arguments are called in page and log; the command line has words of its own.
 
@@ -95,15 +94,15 @@ def write_results(
     kinds = (figures,) if isinstance(figures, str) else tuple(figures)
     require_figure_kinds(kinds)
     _ = model.result_  # or it says that it is not fitted
-    with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
+    log = _log(about or {}, _done(model, words))
+    with folder_written_whole(folder, log, overwrite=overwrite) as unfinished:
         _write_tables(model, unfinished)
         if kinds:
             _draw(model, unfinished / "figures", kinds)
         told = {name: fact for name, fact in (about or {}).items() if name != "title"}
         page: dict[str, Any] = {"title": (about or {}).get("title"), "about": told, "words": words}
         write_page(model, unfinished / "report.html", **page, data=data)
-        _write_log(unfinished, about or {}, _done(model, words))
-        _save_all(models or {}, unfinished / MODELS)
+        _save_all(models or {}, unfinished / "models")
     return Path(folder)
 
 
@@ -199,7 +198,7 @@ def write_comparison(
     about : mapping, optional
         Facts for page and log: where the data came from, the command.
     overwrite : bool
-        Replace an existing folder, if it holds nothing but what this package wrote.
+        Replace an existing folder, if it holds nothing but what was written there last, unchanged since.
     words : Words
         What arguments are called in the log; the command line has words of its own.
 
@@ -228,15 +227,15 @@ def write_comparison(
         label: {"model": repr(models[label]), "notes": list(notes(models[label].findings_, words))}
         for label in labels
     }
-    with folder_written_whole(check_folder(folder, overwrite=overwrite)) as unfinished:
+    log = _log(about or {}, {"models": kept})
+    with folder_written_whole(folder, log, overwrite=overwrite) as unfinished:
         for label, file in zip(labels, files):
             models[label].save(unfinished / file)
-        write_csv(table.assign(file=files), unfinished / COMPARISON)
+        write_csv(table.assign(file=files), unfinished / "comparison.csv")
         facts = dict(about or {})
         page: dict[str, Any] = {"title": facts.pop("title", None), "about": facts, "words": words}
         if labels:
             write_page(models, unfinished / "report.html", table=table, **page)
-        _write_log(unfinished, about or {}, {"models": kept})
     return Path(folder)
 
 
@@ -246,8 +245,8 @@ def _file_name(place: int, label: str) -> str:
     return f"{place}-{plain or 'model'}.nc"
 
 
-def _write_log(folder: Path, about: Mapping[str, Any], done: Mapping[str, Any]) -> None:
-    log = {
+def _log(about: Mapping[str, Any], done: Mapping[str, Any]) -> dict[str, Any]:
+    return {
         "tparafac2": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
@@ -255,7 +254,6 @@ def _write_log(folder: Path, about: Mapping[str, Any], done: Mapping[str, Any]) 
         "about": dict(about),
         **done,
     }
-    (folder / "log.json").write_text(json.dumps(log, indent=1, default=str) + "\n", encoding="utf-8")
 
 
 def tidy_tables(model: object) -> dict[str, pd.DataFrame]:
