@@ -16,7 +16,7 @@ from tparafac2.penalties import Paced, Quadratic, asks_for, is_temporal, size_we
 from tparafac2.result.judging import judged
 from tparafac2.result.jumps import jumps
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
-from tparafac2.result.moments import gaps, timeline
+from tparafac2.result.moments import gaps, time_order, timeline
 from tparafac2.result.parameters import GIVEN_FACTORS
 from tparafac2.result.record import Result, unit_columns
 from tparafac2.result.terms import LostTerm, Terms
@@ -114,7 +114,7 @@ def static(result: Result) -> NDArray[np.bool_]:
     squares, changes = np.zeros(result.rank), np.zeros(result.rank)
     before = None
     with np.errstate(invalid="ignore", over="ignore"):  # a fit that went wrong may hold infinities
-        for k in np.argsort(timeline(result).values, kind="stable"):
+        for k in time_order(result):
             pattern = result.B[k]
             squares += np.einsum("jr,jr->r", pattern, pattern)
             if before is not None:
@@ -216,9 +216,15 @@ class _Seen:
     def __init__(self, result: Result) -> None:
         self.result = result
         self.labels = result.labels.coordinate("time", len(result.C))
+        self.order = time_order(result)
 
     def times(self, flags: NDArray[np.bool_]) -> tuple[Any, ...]:
-        return tuple(self.labels[np.asarray(flags)])
+        """Labels of the times that are flagged, in the order of time."""
+        return tuple(self.labels[self.places(flags)])
+
+    def places(self, flags: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Places of the slices that are flagged, in the order of time."""
+        return np.asarray(self.order[flags[self.order]])
 
     @cached_property
     def unobserved(self) -> NDArray[np.bool_]:
@@ -480,7 +486,7 @@ def _observed(seen: _Seen) -> Iterator[Finding]:
     rows = np.rint(coverage.max(axis=1) * n_rows).astype(int)
     few = (rows > 0) & (rows < _ROWS_PER_COMPONENT * result.rank) & (rows < n_rows)
     if few.any():
-        numbers = {"of": K, "rows": n_rows, "seen": tuple(rows[few].tolist())}
+        numbers = {"of": K, "rows": n_rows, "seen": tuple(rows[seen.places(few)].tolist())}
         yield Finding(Kind.FEW_ROWS, Severity.WARNING, times=seen.times(few), numbers=numbers)
     # The pattern of a column that was not there is zero.
     bridged = empty & ~seen.unobserved[:, np.newaxis]

@@ -63,6 +63,19 @@ def timeline(result: Result) -> Timeline:
     return Timeline(np.arange(len(result.C), dtype=np.float64), False)
 
 
+def time_order(result: Result) -> NDArray[np.intp]:
+    """Places of the slices in the order of time.
+
+    Examples
+    --------
+    >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((3, 3, 1)), C=np.ones((3, 1)), objective=0.5,
+    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7, times=[2, 0, 1])
+    >>> time_order(result)
+    array([1, 2, 0])
+    """
+    return np.argsort(timeline(result).values, kind="stable")
+
+
 def read_moments(given: object, dated: bool) -> tuple[NDArray[np.float64], bool]:
     """Read one moment or several as numbers, and tell whether it was one.
 

@@ -12,7 +12,7 @@ from tparafac2.data import label_text
 from tparafac2.result.distinctive import leaders, of_columns, of_rows
 from tparafac2.result.findings import static, vanished
 from tparafac2.result.kinds import Kind
-from tparafac2.result.moments import time_texts, timeline
+from tparafac2.result.moments import time_order, time_texts, timeline
 from tparafac2.result.naming import called, heading
 from tparafac2.result.record import Result
 from tparafac2.result.wording import jumped, percentage, trusted
@@ -103,7 +103,7 @@ def portraits(result: Result) -> list[Portrait]:
     rows, columns = (_texts(result, mode, size) for mode, size in (("rows", I), ("columns", J)))
     row_scores = [of_rows(result, sign) for sign in _SIGNS]
     column_scores = [of_columns(result, sign) for sign in _SIGNS]
-    order, times = np.argsort(timeline(result).values, kind="stable"), time_texts(result)
+    order, times = time_order(result), time_texts(result)
     gone, still = vanished(result), static(result)
     # Of other times strengths are interpolated.
     observed = order if result.coverage is None else [k for k in order if result.coverage[k].any()]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tparafac2.data import label_text, printable
 from tparafac2.result.distinctive import By, of_columns, require_by
 from tparafac2.result.kinds import ENDINGS, Kind
+from tparafac2.result.moments import time_order
 from tparafac2.result.naming import called
 from tparafac2.result.record import Result
 from tparafac2.result.wording import jumped, notes, sentence, trusted
@@ -181,14 +182,16 @@ def component_facts(result: Result, by: By = "weight") -> list[ComponentFacts]:
     require_by(by)
     normalised = result.normalised()
     labels = result.labels.columns
-    first, last = (_seen(result, k, normalised.B[k]) for k in (0, -1))
-    sizes = (np.abs(first), np.abs(last)) if by == "weight" else of_columns(result)[[0, -1]]
+    ends = time_order(result)[[0, -1]]
+    first, last = (_seen(result, k, normalised.B[k]) for k in ends)
+    sizes = (np.abs(first), np.abs(last)) if by == "weight" else of_columns(result)[ends]
+    strengths = normalised.C[ends]
     return [
         ComponentFacts(
             component=r + 1,
             share=float(result.shares[r]),
-            first=float(normalised.C[0, r]),
-            last=float(normalised.C[-1, r]),
+            first=float(strengths[0, r]),
+            last=float(strengths[1, r]),
             first_columns=_largest_columns(first[:, r], sizes[0][:, r], labels),
             last_columns=_largest_columns(last[:, r], sizes[1][:, r], labels),
             trust=trusted(result.trust, r),
@@ -223,7 +226,8 @@ def end_labels(result: Result) -> tuple[str, str]:
     name = printable(result.labels.names["time"])
     # A date speaks for itself; a number needs to be told what it counts.
     unit = "" if name == "time" or result.labels.time.dtype.kind not in "iuf" else f"{name} "
-    return f"{unit}{label_text(result.labels.time[0])}", f"{unit}{label_text(result.labels.time[-1])}"
+    first, last = (label_text(one) for one in result.labels.time[time_order(result)[[0, -1]]])
+    return f"{unit}{first}", f"{unit}{last}"
 
 
 def _largest_columns(
