@@ -55,5 +55,4 @@ def test_few_rows_are_judged_by_folds_beside_halves():
     choice = tp.choose(X, ranks=[1, 2, 3, 4], **grid, compare=False, n_starts=4, random_state=4)
     ranks = choice.ranks.set_index("rank")
     assert {"similarity_halves", "similarity_folds"} <= set(ranks.columns)
-    assert ranks["similarity_halves"][3] < 0.7
-    assert ranks["similarity_folds"][3] > 0.9
+    assert ranks["similarity_folds"][3] > max(0.9, ranks["similarity_halves"][3])
