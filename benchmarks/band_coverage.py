@@ -2,10 +2,12 @@
 
 Data with a known truth, 60 rows x 40 columns x 15 times, three components, three noise levels; smoothness
 chosen by the data, the rank being the true one. "turning" patterns turn slowly and obey the PARAFAC2
-constraint; "easy" ones obey it and change at once, as no smooth model can; "overlapping" ones break it.
+constraint; "easy" ones obey it and change at once, as no smooth model can; "overlapping" ones break it;
+"static" ones never change, so that every move whose band excludes zero is false.
 Widths are beside those of an oracle: 1.96 standard deviations of the same fit to fresh noise on both sides.
 
     python benchmarks/band_coverage.py --seeds 10 --undersmoothing 1 4
+    python benchmarks/band_coverage.py --cases static --first 500 --smoothness 3e-3 --oracle 0
 
 The tables are in docs/uncertainty.md and docs/decisions/intervals.md.
 """
@@ -20,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 import tparafac2 as tp
+from tparafac2.inference.moves import extremes
 from tparafac2.inference.spread import Factors, matched
 
 SIZES = {"n_times": 15, "n_rows": 60, "n_columns": 40}
@@ -69,7 +72,14 @@ def overlapping(seed: int) -> Truth:
     return Truth(*tp.synthetic.overlapping(seed=seed, overlap=0.4, **SIZES).factors)
 
 
-CASES = {"turning": turning, "easy": easy, "overlapping": overlapping}
+def static(seed: int) -> Truth:
+    """Patterns that never change, under the strengths and loadings of `turning`."""
+    truth = turning(seed)
+    B = np.random.default_rng([seed, 2]).standard_normal((SIZES["n_columns"], RANK))
+    return Truth(truth.A, np.broadcast_to(B, truth.B.shape), truth.C)
+
+
+CASES = {"turning": turning, "easy": easy, "overlapping": overlapping, "static": static}
 
 
 def oracle_widths(truth: Truth, model: Any, noise: float, undersmoothing: float, count: int) -> Any:
@@ -118,6 +128,32 @@ def covered(truth: Truth, model: Any, bands: Any) -> list[dict[str, Any]]:
     return lines
 
 
+def largest_moves(model: Any) -> list[tuple[int, int, int, int]]:
+    """The largest rises, then the largest falls, as contrasts: bands for each of them alone."""
+    ends = np.stack(extremes(np.asarray(model.normalised().B)))
+    return [
+        (r + 1, j, *(int(k) for k in ends[way, :, j, r])) for way, r, j in np.ndindex(2, RANK, ends.shape[2])
+    ]
+
+
+def moved(truth: Truth, bands: Any, component: int) -> dict[str, int]:
+    """How many moves are there and how many are not, by bands for all moves together and for each alone."""
+    centre = Factors(bands.loadings.centre, bands.patterns.centre, bands.strengths.centre)
+    true = matched(Factors.of(truth.A, truth.B, truth.C), centre)[0].B
+    place = np.array(bands.asked).T
+    change = true[place[3], place[1], place[0] - 1] - true[place[2], place[1], place[0] - 1]
+    real = (np.abs(change) > 1e-9) & (change * bands.contrasts.centre > 0)
+    together = np.concatenate([~band.includes_zero.T.ravel() for band in (bands.rises, bands.falls)])
+    mine = place[0] == component
+    found: dict[str, int] = {}
+    for name, sure in (("all", together), ("each", ~bands.contrasts.includes_zero)):
+        found |= {
+            f"true_{name}": int((sure & real & mine).sum()),
+            f"false_{name}": int((sure & ~real & mine).sum()),
+        }
+    return found
+
+
 def _inside(band: Any, true: Any) -> Any:
     return (band.lower <= true) & (true <= band.upper)
 
@@ -125,12 +161,19 @@ def _inside(band: Any, true: Any) -> Any:
 def one(case: str, noise: float, seed: int, asked: Any) -> list[dict[str, Any]]:
     truth = CASES[case](seed)
     X = truth.data(noise, seed)
-    choice = tp.choose(X, ranks=[RANK], compare=False, random_state=seed, n_jobs=1)
-    model = choice.model
+    if asked.smoothness is None:
+        model = tp.choose(X, ranks=[RANK], compare=False, random_state=seed, n_jobs=1).model
+    else:
+        model = tp.TParafac2(RANK, smoothness=asked.smoothness, n_starts=5, random_state=seed).fit(X)
     lines = []
     for undersmoothing, over in product(asked.undersmoothing, asked.over):
         bands = model.intervals(
-            X, n_resamples=asked.resamples, over=over, undersmoothing=undersmoothing, n_jobs=1
+            X,
+            n_resamples=asked.resamples,
+            over=over,
+            undersmoothing=undersmoothing,
+            contrasts=largest_moves(model),
+            n_jobs=1,
         )
         oracle = oracle_widths(truth, model, noise, undersmoothing, asked.oracle) if asked.oracle else {}
         common = {
@@ -150,6 +193,8 @@ def one(case: str, noise: float, seed: int, asked: Any) -> list[dict[str, Any]]:
                 if name == "C":
                     fair = fair * size / np.linalg.norm(Factors.of(truth.A, truth.B, truth.C).C[:, r])
                 line[f"ratio_{name}"] = line[f"width_{name}"] / fair
+            if line["found"]:
+                line |= moved(truth, bands, line["component"])
             lines.append(common | line)
     return lines
 
@@ -159,6 +204,8 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", default=list(CASES))
     parser.add_argument("--noises", nargs="+", type=float, default=[0.25, 0.5, 1.0])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--smoothness", type=float, help="chosen by the data, unless given")
     parser.add_argument("--undersmoothing", nargs="+", type=float, default=[4.0])
     parser.add_argument("--over", nargs="+", default=["rows"])
     parser.add_argument("--resamples", type=int, default=200)
@@ -166,7 +213,9 @@ def main() -> None:
     parser.add_argument("--out")
     asked = parser.parse_args()
     lines: list[dict[str, Any]] = []
-    for case, noise, seed in product(asked.cases, asked.noises, range(asked.seeds)):
+    for case, noise, seed in product(
+        asked.cases, asked.noises, range(asked.first, asked.first + asked.seeds)
+    ):
         lines += one(case, noise, seed, asked)
         sys.stderr.write(f"{case} {noise} {seed}\n")
         if asked.out:
@@ -176,6 +225,11 @@ def main() -> None:
     means = table.groupby(["case", "noise", "over", "under"])[[c for c in shown if c in table]].mean()
     means["found"] = table.groupby(["case", "noise", "over", "under"])["found"].mean()
     print(means.round(3).to_string())
+    groups = table[table["found"]].groupby(["case", "noise", "over", "under"])
+    moves = groups[["true_all", "true_each", "false_all", "false_each"]].sum()
+    for name in ("all", "each"):
+        moves[f"any_false_{name}"] = groups[f"false_{name}"].agg(lambda count: (count > 0).mean())
+    print(moves.round(3).to_string())
     print(table.groupby(["case", "over", "under", "component"])[["B", "C", "A", "found"]].mean().round(3))
 
 

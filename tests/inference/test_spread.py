@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tparafac2.inference.procedure import extremes
+from tparafac2.inference.moves import extremes
 from tparafac2.inference.spread import Factors, Spread, matched
 
 RNG = np.random.default_rng(0)

@@ -13,6 +13,7 @@ from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.fitting import FitPlan, count_jobs, read_groups
 from tparafac2.inference.asked import FEWEST, Request, read_contrasts, require_units, require_usable
 from tparafac2.inference.drawing import ResidualDraws, RowDraws, can_draw_rows, require_residuals
+from tparafac2.inference.moves import Moves, extremes
 from tparafac2.inference.refits import Refits, all_refits, broken, problem_of, refits_elsewhere
 from tparafac2.inference.spread import Factors, Spread, matched, turning_to
 from tparafac2.large import stored_if_large
@@ -177,11 +178,13 @@ class _Task:
         result, request = self.result, self.request
         centre, found, own = self._centre()
         model = Factors.of(*centre)
-        rise_times, fall_times = extremes(self._known(), goes_round=result.period is not None)
-        moves = {"rises": rise_times, "falls": fall_times}
+        known = self._known()
+        ends = dict(zip(("rises", "falls"), extremes(known, goes_round=result.period is not None)))
+        moves = Moves(model.B, own.B, np.isfinite(known), self.data.nbytes)
+        changes: dict[str, Band] = {}
         spreads, missed, done, asked = {}, np.zeros(result.rank), {}, request.n_resamples
         for place, kind in enumerate(request.kinds):
-            around, smoother = (self._measured(factors, moves) for factors in (model, own))
+            around, smoother = (self._measured(factors) for factors in (model, own))
             spread = Spread({name: around[name] for name in self._names(kind)}, smoother, self._owners())
             draws = self._draws(kind, centre)
             refits = Refits(draws.data, draws, self.terms, centre, kind == "residuals")
@@ -194,7 +197,9 @@ class _Task:
                     continue
                 same, again = matched(Factors.of(run.A, run.B, run.C), model)
                 lost += ~again
-                spread.add(self._measured(same, moves), again)
+                spread.add(self._measured(same), again)
+                if "patterns" in spread.centre:
+                    moves.add(same.B, again)
             done[kind], spreads[kind] = count, spread
             if count < min(FEWEST, asked):
                 raise KeyboardInterrupt(
@@ -202,10 +207,11 @@ class _Task:
                     "model is as it was, without intervals."
                 )
             missed = np.maximum(missed, lost / count)
+            changes = changes or moves.bands(ends, request.level)
             if count < asked:  # whoever interrupts does not wait for more of another kind
                 break
         missed = np.where(found, missed, 1.0)
-        return self._packed(spreads, missed, done, moves)
+        return self._packed(spreads, changes, missed, done, ends)
 
     def _centre(self) -> tuple[Start, NDArray[np.bool_], Factors]:
         """The less smooth fit in the solver's units, which components of the model it has, and the model.
@@ -240,7 +246,7 @@ class _Task:
         return known
 
     def _names(self, kind: str) -> tuple[str, ...]:
-        moving = ("patterns", "strengths", "rises", "falls", "contrasts")
+        moving = ("patterns", "strengths", "contrasts")
         if self.request.over == "residuals":
             return (*moving, "loadings")
         return moving if kind == "rows" else ("loadings",)
@@ -248,14 +254,13 @@ class _Task:
     def _owners(self) -> dict[str, NDArray[np.intp]]:
         """Of which component every last index is."""
         each = np.arange(self.result.rank)
-        names = ("patterns", "strengths", "rises", "falls", "loadings")
+        names = ("patterns", "strengths", "loadings")
         mine = np.array([component - 1 for component, *_ in self.contrasts], dtype=np.intp)
         return dict.fromkeys(names, each) | {"contrasts": mine}
 
-    def _measured(self, factors: Factors, moves: Mapping[str, NDArray[np.intp]]) -> dict[str, Any]:
+    def _measured(self, factors: Factors) -> dict[str, Any]:
         B = factors.B
         place = {k: n for n, k in enumerate(self.order)}
-        changes = {name: _change(B, *times) for name, times in moves.items()}
         asked = [
             B[place[end], j, r - 1] - B[place[begin], j, r - 1] if {begin, end} <= set(place) else np.nan
             for r, j, begin, end in self.contrasts
@@ -266,15 +271,15 @@ class _Task:
             "strengths": factors.C * size,
             "loadings": factors.A,
             "contrasts": np.array(asked, dtype=np.float64),
-            **changes,
         }
 
     def _packed(
         self,
         spreads: Mapping[str, Spread],
+        changes: Mapping[str, Band],
         missed: NDArray[np.float64],
         done: Mapping[str, int],
-        moves: Mapping[str, NDArray[np.intp]],
+        ends: Mapping[str, NDArray[np.intp]],
     ) -> Intervals:
         request, terms = self.request, self.terms
         bounds = {
@@ -283,14 +288,19 @@ class _Task:
             "strengths": 0.0 if asks_for(terms.C, "nonnegative") else -np.inf,
         }
         unstable = missed > UNSTABLE
-        bands = {}
+
+        def trusted(band: Band, owners: NDArray[np.intp]) -> Band:
+            gone = unstable[owners]
+            return band._replace(
+                lower=np.where(gone, np.nan, band.lower), upper=np.where(gone, np.nan, band.upper)
+            )
+
+        bands = {name: trusted(band, np.arange(len(missed))) for name, band in changes.items()}
         for spread in spreads.values():
             for name in spread.centre:
                 most = 1.0 if name in ("patterns", "loadings") else np.inf
                 band = spread.band(name, request.level, bound=bounds.get(name, -np.inf), most=most)
-                gone = unstable[spread.owners[name]]
-                lower, upper = (np.where(gone, np.nan, end) for end in (band.lower, band.upper))
-                band = Band(band.centre, lower, upper)
+                band = trusted(band, spread.owners[name])
                 bands[name] = self._all_times(band) if name in ("patterns", "strengths") else band
         order = np.array(self.order, dtype=np.intp)
         return Intervals(
@@ -299,8 +309,8 @@ class _Task:
             n_resamples=min(done.values()),
             unmatched=missed,
             asked=self.contrasts,
-            rise_times=order[moves["rises"]],
-            fall_times=order[moves["falls"]],
+            rise_times=order[ends["rises"]],
+            fall_times=order[ends["falls"]],
             undersmoothing=self.undersmoothing,
             groups=None if self.groups is None else len(self.members),
             interrupted=min(done.values()) < request.n_resamples,
@@ -316,35 +326,3 @@ class _Task:
             return whole
 
         return Band(*map(spread_out, band))
-
-
-def _change(B: NDArray[Any], begin: NDArray[np.intp], end: NDArray[np.intp]) -> NDArray[np.float64]:
-    columns, components = np.indices(begin.shape)
-    return np.asarray(B[end, columns, components] - B[begin, columns, components])
-
-
-def extremes(
-    known: NDArray[np.float64], *, goes_round: bool = False
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Places (2, ...) of the times between which each course (K, ...) rises most, and falls most.
-
-    Examples
-    --------
-    >>> rise, fall = extremes(np.array([[0.5], [0.1], [0.9], [0.3]]))
-    >>> rise.ravel().tolist(), fall.ravel().tolist()
-    ([1, 2], [2, 3])
-    """
-    return _largest_rise(known, goes_round), _largest_rise(-known, goes_round)
-
-
-def _largest_rise(known: NDArray[np.float64], goes_round: bool) -> NDArray[np.intp]:
-    low = np.where(np.isnan(known), np.inf, known)
-    if goes_round:
-        high = np.where(np.isnan(known), -np.inf, known)
-        return np.stack([low.argmin(axis=0), high.argmax(axis=0)])
-    lowest = np.minimum.accumulate(low, axis=0)
-    gains = np.where(np.isnan(known), -np.inf, known - lowest)
-    end = gains.argmax(axis=0)
-    steps = np.arange(len(known)).reshape(-1, *[1] * (known.ndim - 1))
-    begin = np.where(steps <= end, low, np.inf).argmin(axis=0)
-    return np.stack([begin, end])
