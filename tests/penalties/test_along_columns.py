@@ -54,6 +54,15 @@ def test_least_variation_equals_the_dual_problem(seed, shape, strength):
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("as_given", [np.asarray, csr_array])
+def test_weights_that_are_nothing_beside_a_matrix_leave_a_solution(as_given):
+    """The matrix alone is singular: it leaves columns free that are the same everywhere."""
+    chain = GeneralisedRidge(as_given(laplacian([(0, 1), (1, 2)], 3).toarray()), 1.0)
+    x, _ = chain.prox(np.array([[1.0], [2.0], [6.0]]), np.array([1e-30, 2e-30, 1e-30]))
+    assert np.isfinite(x).all()
+    assert chain.value(x) <= 1e-12
+
+
 def test_long_columns_of_few_steps_become_flat():
     rng = np.random.default_rng(0)
     truth = np.repeat([0.0, 5.0, -2.0, 1.0], 250)

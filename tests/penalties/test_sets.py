@@ -69,6 +69,13 @@ def test_the_nearest_point_of_a_simplex_is_the_best_over_all_supports(seed, shap
         assert found.sum() == pytest.approx(total, rel=1e-12)
 
 
+def test_a_simplex_far_below_its_columns_is_met():
+    """Beside entries of 1e40 the total would be lost to rounding."""
+    v = np.array([[1e40], [2e40], [2e40], [-3e40]])
+    x, _ = Simplex(1.0).prox(v, np.full(4, 0.3))
+    np.testing.assert_allclose(x[:, 0], [0.0, 0.5, 0.5, 0.0])
+
+
 @SETTINGS
 @given(seeds, shapes, st.floats(0.05, 3))
 def test_the_nearest_point_of_a_ball_is_that_of_a_general_solver(seed, shape, radius):

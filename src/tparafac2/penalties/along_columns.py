@@ -28,6 +28,7 @@ _DENSE = 1000
 """Entries of a column up to which a sparse matrix is treated like a dense one."""
 
 _ROUNDING = 1e-10
+_LEAST_PIVOT = 1e-14  # share of a diagonal that is left of a system, where weights are nothing beside it
 
 
 @dataclass(frozen=True)
@@ -168,14 +169,16 @@ class GeneralisedRidge:
     def _solved(self, columns: Float64Array, entries: Float64Array) -> Float64Array:
         """Columns with the same weights at once."""
         found = np.empty_like(columns)
+        matrix = 2.0 * self.strength * self.matrix
+        lift = _LEAST_PIVOT * matrix.diagonal()
         rows, which = np.unique(entries, axis=0, return_inverse=True)
         for i, weights in enumerate(rows):
             chosen = which.ravel() == i
             right = (weights * columns[chosen]).T
             if isinstance(self.matrix, np.ndarray):
-                found[chosen] = np.linalg.solve(2.0 * self.strength * self.matrix + np.diag(weights), right).T
+                found[chosen] = np.linalg.solve(matrix + np.diag(weights + lift), right).T
             else:
-                found[chosen] = _solve_sparse(2.0 * self.strength * self.matrix, weights, right).T
+                found[chosen] = _solve_sparse(matrix, weights + lift, right).T
         return found
 
 

@@ -13,13 +13,17 @@ def onto_simplex(columns: Float64Array, weights: Float64Array, total: float) -> 
     """Find the nearest columns of entries that are not negative and sum to a total.
 
     An entry loses a share of one common amount, by its weight, or all that it has. The entries that lose all
-    are those with the least ``weight * entry``, so that their number is found by sorting.
+    are those with the least ``weight * entry``, so that their number is found by sorting. A part of that
+    amount is taken off beforehand: beside entries far above the total, the total would be lost to rounding.
 
     Examples
     --------
     >>> onto_simplex(np.array([[1.0, 0.5, -3.0]]), np.ones((1, 3)), 1.0).tolist()
     [[0.75, 0.25, 0.0]]
     """
+    first = (weights * columns).argmax(axis=1)[:, None]
+    value, weight = (np.take_along_axis(array, first, 1) for array in (columns, weights))
+    columns = columns - value * (weight / weights)
     pulls = weights * columns
     order = np.argsort(-pulls, axis=1, kind="stable")
     values, give = (np.take_along_axis(array, order, 1) for array in (columns, 1.0 / weights))

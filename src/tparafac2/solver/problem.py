@@ -236,8 +236,9 @@ def _pace(term: Scaled, n: int) -> Pace:
 
 
 def _pull(term: Scaled, n: int) -> FloatArray | None:
-    pull = distance_weights(term.penalty, "parafac2", n)
-    return None if pull is None else pull * (term.unit / term.norm) ** 2
+    with np.errstate(over="ignore"):  # infinite weights are refused
+        pull = distance_weights(term.penalty, "parafac2", n)
+        return None if pull is None else pull * (term.unit / term.norm) ** 2
 
 
 def _bands(term: Scaled, n: int) -> Bands | None:
