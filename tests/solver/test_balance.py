@@ -43,6 +43,19 @@ def reconstruct(A, B, C):
     return np.einsum("ir,kjr,kr->kij", A, B, C)
 
 
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e160])
+def test_costs_of_degree_one_and_two_are_balanced_in_any_unit(size):
+    """What each gains by growing is twice a square, and once a size."""
+    squares = np.array([1.0, 3.0, 0.2]) * min(size, 1.0)
+    linear = np.array([5.0, 0.0, 0.0]) * size
+    ones = Costs(*np.ones((3, 1, 1)))
+    scales = best_scaling(Costs(*squares[:, None, None]), ones, linear=Costs(*linear[:, None, None]))
+    moved = np.array([scale[0, 0] for scale in scales[:3]])
+    gains = (2 * squares * moved + linear) * moved
+    np.testing.assert_allclose(gains, gains[0], rtol=1e-6)
+    assert np.log(moved).sum() == pytest.approx(0.0, abs=1e-9)
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_costs_become_equal_and_the_model_stays(seed):
     factors = draw(seed)

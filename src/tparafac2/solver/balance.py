@@ -111,7 +111,8 @@ def _even_gains(squares: FloatArray, linear: FloatArray) -> FloatArray:
     gain = np.mean(2.0 * squares + linear, axis=0)
     scales = np.ones_like(squares)
     for _ in range(_STEPS):
-        scales = 2.0 * gain / (linear + np.sqrt(linear**2 + 8.0 * squares * gain))
+        # Squares of what is huge, and products of what is tiny, would leave the range of floats.
+        scales = 2.0 * gain / (linear + np.hypot(linear, np.sqrt(8.0 * squares) * np.sqrt(gain)))
         off = np.log(scales).sum(axis=0)
         slope = ((2.0 * squares * scales + linear) / (4.0 * squares * scales + linear)).sum(axis=0)
         gain = gain * np.exp(-off / slope)
