@@ -74,6 +74,13 @@ def jumping(seed, K=10, I=12, J=10, R=3):
     return Truth(rng.standard_normal((I, R)), B, 0.5 + 1.5 * rng.random((K, R)))
 
 
+def absent(seed):
+    """Two of three components are not there at some times, and what noise says of them is the wrong way."""
+    truth = turning(seed)
+    truth.C[2:4, 0] = truth.C[5:7, 1] = -0.15
+    return truth
+
+
 def still(seed, K=7, I=9, J=8, R=3):
     """Patterns that do not change."""
     rng = np.random.default_rng(seed)
@@ -411,6 +418,7 @@ MAKERS = {
         growing(6), smoothness=3e-3, rigidity=1.0, sparsity={"patterns": 1e-3, "rows": 1e-3}
     ),
     "tparafac2 smooth strengths": lambda: _temporal(turning(10), smoothness=1e-3, smooth_strengths=100.0),
+    "tparafac2 strengths at zero": lambda: _temporal(absent(16), smoothness=1e-2),
     "tparafac2 further terms": lambda: _further(growing(6)),
     "parafac2": lambda: _parafac2(noisy(turning(11), 0.1), near(turning(11))),
     "parafac2 ragged": _ragged,

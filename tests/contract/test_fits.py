@@ -104,6 +104,7 @@ BOUNDED = {
     "tparafac2 nonnegative patterns": "BC",
     "tparafac2 nonnegative both": "ABC",
     "tparafac2 sudden": "C",
+    "tparafac2 strengths at zero": "C",
     "cp bounded": "ABC",
     "tcmf nonnegative rows": "A",
 }
@@ -123,6 +124,19 @@ def test_what_must_not_be_negative(name):
     for letter, factor in zip("ABC", factors(model_of(name))):
         if letter in BOUNDED[name]:
             assert factor.min() >= -1e-9 * np.abs(factor).max()
+
+
+def test_strengths_that_would_be_negative_are_zero():
+    """There are other minima near: a pattern without strength may be anything."""
+    truth = cases.absent(16)
+    model = tp.Parafac2(3, init=cases.near(truth), **EXACT).fit(cases.noisy(truth))
+    assert model.C_.min() >= 0
+    assert (model.C_ == 0).sum() >= 2
+    assert (references()["tparafac2 strengths at zero"]["C"] == 0).sum() == 4
+    np.testing.assert_array_equal(
+        model_of("tparafac2 strengths at zero").C_ < 1e-9,
+        references()["tparafac2 strengths at zero"]["C"] == 0,
+    )
 
 
 @pytest.mark.parametrize("name", ["cp", "cp bounded"])
