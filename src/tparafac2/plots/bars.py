@@ -122,7 +122,8 @@ def movers(model: object, component: int | str = 1, n: int = 8, *, ax: Axes | No
     A column's rise is the largest one from any time to any later one, so that a column that comes and goes is
     in both lists; beside it is when four fifths of it happened. Times at which the data do not determine the
     pattern do not count. Every pattern has length 1: strength is not in it. Where there are intervals, a line
-    is the band of each move, and bars are pale and hatched where it includes zero.
+    is the band of each move, and bars are pale and hatched where it includes zero. These bands hold for all
+    moves of the component together.
 
     Parameters
     ----------

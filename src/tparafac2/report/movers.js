@@ -11,7 +11,8 @@ class Movers {
     write("movers-hint", `The largest changes of ${what} between two times at which the data determine it. `
       + "First the shortest time in which half of it took place, then all of it, without its first and last "
       + "twentieth. What is negative and shrinks falls."
-      + (this.withBands ? " Slanted: its band includes zero, so that it may as well not have moved." : ""));
+      + (this.withBands ? " Slanted: its band includes zero, so that it may as well not have moved. The bands "
+        + "hold for all changes of the component together." : ""));
     this.fill(byId("risers"), explorer.survey.rises, "Nothing rises.");
     this.fill(byId("fallers"), explorer.survey.falls, "Nothing falls.");
   }

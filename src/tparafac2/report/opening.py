@@ -28,7 +28,8 @@ def opening(result: Result, view: Display) -> Opening | None:
     strength at its two ends, relative to the component's greatest: a strong component that hardly changes is
     nothing to begin with. It counts less if the column goes up and down all the time, as noise does: by how
     far it reaches, relative to all the way it goes. Where there are bands, a change whose band includes zero
-    does not count, nor do components that halves of the rows do not have.
+    does not count, nor do components that halves of the rows do not have. These bands hold for all changes of
+    a component together.
 
     Examples
     --------

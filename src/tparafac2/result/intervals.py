@@ -68,7 +68,7 @@ class Intervals:
     Attributes
     ----------
     level : float
-        In how many of many data sets such a band covers the truth, if the model holds.
+        In how many of many data sets such a band covers the truth, if the model holds: see `rises`.
     over : str
         "rows": rows were drawn anew, with replacement, so that the bands speak of other rows like these, and
         those of the loadings come of residuals; "residuals": all come of what the model leaves of these rows.
@@ -82,7 +82,9 @@ class Intervals:
         Of shape (I, R). None: not asked for.
     rises, falls : Band
         For every column and component, (J, R): its largest rise and fall in the pattern, from any time to
-        any later one, as the model has it; between the times of `rise_times` and `fall_times`.
+        any later one, as the model has it; between the times of `rise_times` and `fall_times`. These were
+        selected for being large, so that their bands hold for all columns and all pairs of times of a
+        component together: `level` is how often none of them misses. All other bands are for one number.
     rise_times, fall_times : ndarray of int (2, J, R)
         Places of the times from which and to which it rises and falls.
     contrasts : Band
