@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import tparafac2 as tp
 from tparafac2.data.sparse_tables import entries, tidy
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
@@ -64,3 +65,39 @@ def test_entries_say_where_and_what(form: str) -> None:
     rows, columns, values = entries(tidy(scipy.sparse.csr_array(TABLE), form))
     np.testing.assert_array_equal(TABLE[rows, columns], values)
     assert len(set(zip(rows.tolist(), columns.tolist()))) == np.count_nonzero(TABLE)
+
+
+def _damaged(form: str, damage: str) -> scipy.sparse.sparray:
+    """A table with an index beyond its shape: SciPy lets that be, and compiled code would follow it."""
+    whole = np.random.default_rng(1).poisson(1.0, (6, 5)).astype(float)
+    table = getattr(scipy.sparse, f"{form}_array")(whole)
+    places = table.row if form == "coo" else table.indptr if damage == "pointer" else table.indices
+    places[2] = {"high": 1_000_000, "negative": -3, "pointer": 1_000_000}[damage]
+    return table
+
+
+@pytest.mark.parametrize(
+    ("form", "damage"),
+    [(form, damage) for form in ("csr", "csc", "bsr") for damage in ("high", "negative", "pointer")]
+    + [("coo", "high"), ("coo", "negative")],
+)
+def test_a_damaged_table_is_refused_wherever_it_is_given(form: str, damage: str) -> None:
+    rng = np.random.default_rng(0)
+    slices = [scipy.sparse.csr_array(rng.poisson(1.0, (6, 5)).astype(float)) for _ in range(4)]
+    bad = [*slices[:3], _damaged(form, damage)]
+    model = tp.CP(1, n_starts=1, random_state=0, progress=False)
+    for use in (
+        model.fit,
+        tp.data.SparseData.from_slices,
+        model.fit(slices).transform,
+        model.evaluate,
+        lambda given: model.append(given[3:]),
+    ):
+        with pytest.raises(ValueError, match="damaged"):
+            use(bad)
+    assert bad[3].format == form
+
+
+def test_damage_is_named_by_its_slice() -> None:
+    with pytest.raises(ValueError, match="slice 1"):
+        tp.CP(1).fit([scipy.sparse.csr_array(np.ones((6, 5))), _damaged("csr", "high")])

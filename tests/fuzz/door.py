@@ -237,10 +237,18 @@ def as_stored(rng, X):
     return tp.Stored(np.load(path, mmap_mode="r"), memory=pick(rng, ["1GB", "100MB"])), X
 
 
+def damaged(X):
+    """Sparse slices, the first with an index beyond its shape."""
+    slices = [scipy.sparse.csr_array(np.ones(piece.shape)) for piece in X]
+    if X.size:
+        slices[0].indices[-1] = 10**6
+    return slices
+
+
 def as_nonsense(rng, X):
     options = [
         None, 3.0, "x.csv", b"x", iter(X), {1, 2}, X.astype(complex), X.astype(str), X.astype(object),
-        X[None],
+        X[None], damaged(X),
         X.ravel(), X.reshape(-1, 1), [], {}, [X], [X.ravel()], object(),
         xr.Dataset({"x": (("a", "b", "c"), X)}), xr.DataArray(X), [[1, [2]], [3]], np.zeros(X.shape, "M8[s]"),
         np.longdouble(1) * X, [list("ab"), list("cd")], pd.DataFrame(), lambda: X, tp.CP, {"a": [1, 2]},

@@ -20,6 +20,7 @@ from tparafac2.data.correction import Correction
 from tparafac2.data.frames import align, annotated_advice, as_frames, is_frame, long_table, slices_by_time
 from tparafac2.data.labels import Labels, dated_dims, labels_of, resolve_dims
 from tparafac2.data.places import Places
+from tparafac2.data.sparse_tables import require_sound
 from tparafac2.data.table import Table
 from tparafac2.data.times import read_times, times_of_one_kind
 from tparafac2.data.weights import Weights, read_weights
@@ -118,6 +119,7 @@ def read_in(
         found = Reading(X.stored_slices(), X.labels, present=X.present, correction=X.correction)
         found = found._replace(budget=X.budget)
     elif _is_list_of_sparse(X) and dims is None:
+        require_sound(X)
         found = Reading(X, Labels())
     else:
         found = _read(X, dims)

@@ -14,7 +14,7 @@ from tparafac2.data import exact_sums
 from tparafac2.data.correction import Correction
 from tparafac2.data.exact_sums import frobenius_norm
 from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
-from tparafac2.data.sparse_tables import add_product, entries, tidy
+from tparafac2.data.sparse_tables import add_product, entries, require_sound, tidy
 from tparafac2.data.teamwork import in_pieces
 
 # Numbers per row from which on a block's own (I, R) result costs little beside them.
@@ -86,6 +86,7 @@ class SparseData:
         -------
         SparseData
         """
+        require_sound(slices)
         widths = tuple(piece.shape[1] for piece in slices)
         shape = len(slices), slices[0].shape[0], max(widths)
         tables = tidy_slices(slices)

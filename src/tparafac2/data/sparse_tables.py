@@ -1,5 +1,6 @@
 """The user's sparse matrices in the form that is worked on; their own are never changed."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +15,34 @@ class Entries(NamedTuple):
     rows: NDArray[Any]
     columns: NDArray[Any]
     values: NDArray[Any]
+
+
+def require_sound(slices: Sequence[Any]) -> None:
+    """Refuse sparse tables with indices beyond their shapes, which compiled code would follow anywhere.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> table = csr_array([[0, 5], [6, 0]])
+    >>> table.indices[0] = 7
+    >>> require_sound([table])
+    Traceback (most recent call last):
+    ValueError: slice 0 is a damaged sparse matrix (...): make it anew ...
+    """
+    for k, piece in enumerate(slices):
+        # Another object on the same arrays, as a look at the user's own may change it. Formats without
+        # pointers are checked when they are made; those of lists and keys cannot be damaged like this.
+        try:
+            if piece.format == "coo" and piece.ndim == 2:
+                type(piece)((piece.data, (piece.row, piece.col)), shape=piece.shape)
+            elif piece.format in ("csr", "csc", "bsr"):
+                alike = type(piece)((piece.data, piece.indices, piece.indptr), shape=piece.shape)
+                alike.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(
+                f"slice {k} is a damaged sparse matrix ({error}): make it anew from its rows, columns and "
+                "values, with scipy.sparse.coo_array."
+            ) from error
 
 
 def tidy(piece: Any, form: Literal["csr", "csc"]) -> Any:
