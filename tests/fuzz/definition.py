@@ -71,7 +71,7 @@ def penalty(seen, A, B, C):
     lambdas = [settings.get(name) for name in ("lambda_a", "lambda_b", "lambda_d")[:n]]
     if lambdas[0] is None:
         smoothness = settings.get("smoothness")
-        smoothness = 1e-3 if smoothness is None and made.model in ("TParafac2", "TemporalCMF") else smoothness
+        smoothness = 3e-3 if smoothness is None and made.model in ("TParafac2", "TemporalCMF") else smoothness
         lambdas = [(smoothness or 0.0) * norm ** (2 - 2 / n)] * n
     factors = {"a": [A], "b": B, "c": [C]}
     terms = {mode: square(factor, norm) for mode, factor in factors.items()}

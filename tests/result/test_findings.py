@@ -121,6 +121,10 @@ CASES = {
     Kind.LOWER_PASSED_OVER: {
         "starts": starts(objective=[1.0, 0.9], status=["converged", "max_iter"], converged=[True, False])
     },
+    Kind.SMOOTHNESS: {
+        "parameters": {"smoothness": None},
+        "terms": Terms(A=(Ridge(1.0),), B=(TemporalSmoothness(1.0),), C=(Ridge(1.0),), scale=10.0),
+    },
     Kind.NOT_UNIQUE: {"model": "TemporalCMF"},
     Kind.DEGENERATE: {
         "starts": starts(degenerate=[True, True]),

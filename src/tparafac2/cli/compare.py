@@ -67,7 +67,7 @@ class Request(Fitting, Source):
             parser=several(float),
             metavar="X,...",
             help="One or several, for the models that are smooth; may be repeated.",
-            show_default="1e-3",
+            show_default="3e-3",
         ),
     ] = None
     model: Annotated[

@@ -28,6 +28,7 @@ _OTHER_NAMES = {
 _ADVICE = {
     "or_loosen_tol": "",
     "to_feasibility_tol": "",
+    "choose": ": 'tparafac2 choose' does",
     "or_penalise": ", or use a smooth model (--model tparafac2)",
     "or_lambdas": "",
     "or_the_lambdas": ".",

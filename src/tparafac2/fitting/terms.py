@@ -11,7 +11,7 @@ from tparafac2.penalties import L1, Penalty, on_clock
 from tparafac2.result import Terms
 from tparafac2.words import Advice, Argument
 
-DEFAULT_SMOOTHNESS = 1e-3
+DEFAULT_SMOOTHNESS = 3e-3
 
 
 def require_weight(name: str, value: Any) -> float:

@@ -40,7 +40,7 @@ class TParafac2(Decomposition):
         Number of components R.
     smoothness : float, optional
         The one knob, without dimension: (lambda_a lambda_b lambda_d)^(1/3) / ||X||^(4/3). Useful values lie
-        between 1e-5 and 3e-2. 1e-3 if nothing is given.
+        between 1e-5 and 3e-2. 3e-3 if nothing is given.
     lambda_a, lambda_b, lambda_d : float, optional
         The paper's penalties instead, all three of them. Only their product matters.
     rigidity : float
@@ -244,7 +244,7 @@ class TemporalCMF(Decomposition):
     rank : int
         Number of components R.
     smoothness : float, optional
-        The one knob, without dimension: sqrt(lambda_a lambda_b) / ||X||. 1e-3 if nothing is given.
+        The one knob, without dimension: sqrt(lambda_a lambda_b) / ||X||. 3e-3 if nothing is given.
     lambda_a, lambda_b : float, optional
         The paper's penalties instead, both of them. Only their product matters.
     changes, epsilon, nonnegative, sparsity, n_starts, init, max_iter, tol, feasibility_tol, algorithm, \

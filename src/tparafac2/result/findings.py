@@ -76,7 +76,7 @@ def find(result: Result) -> tuple[Finding, ...]:
     ['explained', 'converged', 'static', 'complete', 'trust']
     """
     seen = _Seen(result)
-    parts = (_explained, _ending, _starts, _components, _observed, _weighted, _time, _appended)
+    parts = (_explained, _ending, _starts, _smoothness, _components, _observed, _weighted, _time, _appended)
     found = [finding for part in parts for finding in part(seen)]
     every = (*found, *judged(result, found))
     names = result.component_names
@@ -286,6 +286,21 @@ def _starts(seen: _Seen) -> Iterator[Finding]:
     if lower.any():
         numbers = {"lower": int(np.count_nonzero(lower)), "starts": count}
         yield Finding(Kind.LOWER_PASSED_OVER, Severity.NOTE, numbers=numbers)
+
+
+def _smoothness(seen: _Seen) -> Iterator[Finding]:
+    """Where the smoothness comes from, if not from the data; a choice tells of itself."""
+    result, given = seen.result, seen.result.parameters
+    known = "smoothness" in given and result.appended is None  # appended data change the norm it relates to
+    if result.smoothness is None or result.choice is not None or not known:
+        return
+    lambdas = any(name.startswith("lambda_") and value is not None for name, value in given.items())
+    numbers = {
+        "smoothness": result.smoothness,
+        "origin": "lambdas" if lambdas else "default" if given["smoothness"] is None else "given",
+        "model": result.model,
+    }
+    yield Finding(Kind.SMOOTHNESS, numbers=numbers)
 
 
 def _agreement(seen: _Seen, count: int) -> Finding:

@@ -37,6 +37,7 @@ class Kind(StrEnum):
     STARTS = "starts"
     FEW_STARTS_AGREE = "few_starts_agree"
     LOWER_PASSED_OVER = "lower_passed_over"
+    SMOOTHNESS = "smoothness"
     NOT_UNIQUE = "not_unique"
     DEGENERATE = "degenerate"
     PROPORTIONAL = "proportional_strengths"

@@ -23,6 +23,7 @@ _SHOWN_COLUMNS = 3
 _ROWS = {
     "status": tuple(ENDINGS.values()),
     "starts": (Kind.ONE_START, Kind.STARTS, Kind.FEW_STARTS_AGREE),
+    "smoothness": (Kind.SMOOTHNESS,),
     "constraints": (Kind.GIVES_WAY, Kind.NONNEGATIVE, Kind.COULD_BE_NONNEGATIVE),
     "changes": (Kind.MAY_JUMP,),
     "further terms": (Kind.SPARSE, Kind.SMOOTH_STRENGTHS, Kind.FURTHER_TERM),

@@ -48,6 +48,7 @@ _SENTENCES = {
     "details before more starts agree (raise {n_starts}, or try a lower rank).",
     Kind.LOWER_PASSED_OVER: "{lower} of {starts} starts had a lower objective when they reached {max_iter}: "
     "raise {max_iter} to see where they end.",
+    Kind.SMOOTHNESS: "Smoothness {value} {origin}, not chosen by the data{choose}.",
     Kind.NOT_UNIQUE: "Without further constraints the components are not unique: only their span is "
     "determined.",
     Kind.DEGENERATE: "Components {component} and {other} are alike and nearly cancel each other: do not "
@@ -119,6 +120,7 @@ _ADVICE = {
     for name, text in {
         "or_loosen_tol": " or loosen tol",
         "to_feasibility_tol": " to feasibility_tol",
+        "choose": ": tp.choose(X) chooses it",
         "or_penalise": ", or use norm penalties or smoothness",
         "or_lambdas": " (or the lambdas)",
         "no_bridge": "bridge=False",
@@ -285,6 +287,17 @@ def _few_rows(finding: Finding) -> dict[str, Any]:
     pairs = list(zip(finding.numbers["seen"], finding.times))
     told = ", ".join(f"{rows} at {label_text(label)}" for rows, label in pairs[:_SHOWN_TIMES])
     return {"told": told + ", ..." * (len(pairs) > _SHOWN_TIMES)}
+
+
+_ORIGINS = {"default": "is the default", "given": "was given", "lambdas": "was given by the lambdas"}
+
+
+def _smoothness(finding: Finding) -> dict[str, Any]:
+    numbers = finding.numbers
+    # Models of other kinds are compared, and not chosen.
+    advised = numbers["origin"] == "default" and numbers["model"] == "TParafac2"
+    details = {"value": f"{numbers['smoothness']:.3g}", "origin": _ORIGINS[numbers["origin"]]}
+    return details if advised else details | {"choose": ""}
 
 
 def _static(finding: Finding) -> dict[str, Any]:
@@ -531,6 +544,7 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.NO_SOUND_START: _reasons,
     Kind.STARTS: _agreement,
     Kind.FEW_STARTS_AGREE: _agreement,
+    Kind.SMOOTHNESS: _smoothness,
     Kind.PROPORTIONAL: _pairs,
     Kind.MAY_JUMP: _jumps,
     Kind.STATIC: _static,
