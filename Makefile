@@ -64,7 +64,7 @@ docs: $(VENV)/.dev ## build the site out/docs/index.html, running all its exampl
 	$(BIN)/python docs/check_site.py out/docs
 
 paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about half an hour; goes on where it was)
-	$(BIN)/tparafac2 paper --out out/paper
+	$(BIN)/python paper/run.py --out out/paper
 
 bench: $(VENV)/.dev ## measure speed, one thread
 	$(BIN)/python benchmarks/run.py

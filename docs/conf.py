@@ -62,7 +62,7 @@ numpydoc_show_class_members = False
 numpydoc_attributes_as_param_list = True
 
 # Words in the types of parameters link to our own names, and to nothing outside.
-_rooms = ("data", "io", "metrics", "penalties", "result", "synthetic", "experiments")
+_rooms = ("data", "io", "metrics", "penalties", "result", "synthetic")
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
 numpydoc_xref_aliases = {word: word for word in DEFAULT_LINKS} | {

@@ -42,7 +42,6 @@ ROOMS = (
     "models",
     "choosing",
     "synthetic",
-    "experiments",
     "io",
     "cli",
 )

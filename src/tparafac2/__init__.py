@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tparafac2 import data, experiments, io, metrics, penalties, plots, report, synthetic
+    from tparafac2 import data, io, metrics, penalties, plots, report, synthetic
     from tparafac2.choosing import Choice, choose, compare_models
     from tparafac2.data import Table
     from tparafac2.large import Stored
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0.dev0"
 
-_MODULES = ("data", "experiments", "io", "metrics", "penalties", "plots", "report", "synthetic")
+_MODULES = ("data", "io", "metrics", "penalties", "plots", "report", "synthetic")
 _MODELS = ("CP", "ConvergenceWarning", "NotFittedError", "Parafac2", "TParafac2", "TemporalCMF", "load")
 
 __all__ = [
@@ -46,7 +46,6 @@ __all__ = [
     "choose",
     "compare_models",
     "data",
-    "experiments",
     "io",
     "load",
     "metrics",

@@ -142,7 +142,6 @@ def test_processes_are_counted_from_the_cores(table, monkeypatch):
     ended = run("fit", table, *NAMES, "--jobs", "-5")
     assert ended.exit_code == 3
     assert "--jobs -5 leaves no process on this machine, which has 2 cores" in ended.stderr
-    assert run("paper", "--quick", "--jobs", "-3", "--out", table.parent / "paper").exit_code == 3
     assert run("compare", table, *NAMES, *FAST, "--rank", "1", "--jobs", "-2").exit_code == 0
 
 

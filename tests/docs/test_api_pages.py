@@ -98,8 +98,9 @@ def test_nothing_is_described_twice():
 
 
 def test_a_missing_name_is_noticed():
-    page = "```{names} tparafac2.experiments\nPlan\nQUICK: A plan.\n```\n"
-    assert missing("tparafac2.experiments", list(names_on(page))) == ["Outcome", "TasksDone", "paper"]
+    page = "```{names} tparafac2.report\nPageView\nexplore: A view.\n```\n"
+    unnamed = ["explore_comparison", "write_comparison", "write_page"]
+    assert missing("tparafac2.report", list(names_on(page))) == unnamed
 
 
 def test_a_name_from_elsewhere_counts():

@@ -13,7 +13,6 @@ from tparafac2.cli import (
     fit,
     forecast,
     generate,
-    paper,
     transform,
     viewing,
 )
@@ -40,7 +39,6 @@ app.command("transform", epilog=transform.EXAMPLES)(transform.transform)
 app.command("complete", epilog=complete.EXAMPLES)(complete.complete)
 app.command("demo", epilog=fit.DEMO_EXAMPLES)(fit.demo)
 app.command("generate", epilog=generate.EXAMPLES)(generate.generate)
-app.command("paper", epilog=paper.EXAMPLES)(paper.paper)
 
 
 def _show_version(asked: bool) -> None:

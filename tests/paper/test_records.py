@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from tparafac2 import choose, synthetic
-from tparafac2.experiments.measure import fit, measure, unit_form
-from tparafac2.experiments.plan import (
+from measure import fit, measure, unit_form
+from plan import (
     ALL_METHODS,
     CHOSEN,
     FLEXIBLE,
@@ -25,7 +23,9 @@ from tparafac2.experiments.plan import (
     Setting,
     Task,
 )
-from tparafac2.experiments.records import RecordError, Store, from_text, row, tabulate, to_text
+from records import RecordError, Store, from_text, row, tabulate, to_text
+
+from tparafac2 import choose, synthetic
 from tparafac2.files import UNFINISHED
 from tparafac2.metrics import factor_match_score
 
@@ -118,7 +118,7 @@ def test_a_choice_does_not_see_the_truth(monkeypatch):
         seen.append(X)
         return choose(X, **search)
 
-    monkeypatch.setattr("tparafac2.experiments.measure.choose", watched)
+    monkeypatch.setattr("measure.choose", watched)
     data, _ = fit(OVERLAPPING._replace(method=HARD), LARGER.protocol)
     assert seen[0] is data.X  # bare numbers, without the factors behind them
 
@@ -127,7 +127,7 @@ def test_half_a_choice_is_no_result(monkeypatch):
     def interrupted(X, **search):
         return SimpleNamespace(record={"interrupted": True}, model=None)
 
-    monkeypatch.setattr("tparafac2.experiments.measure.choose", interrupted)
+    monkeypatch.setattr("measure.choose", interrupted)
     with pytest.raises(KeyboardInterrupt):
         measure(OVERLAPPING._replace(method=HARD), LARGER.protocol)
 
@@ -307,7 +307,7 @@ def test_other_settings_are_refused_by_name(store, change):
 
 
 def test_another_version_is_refused(store, monkeypatch):
-    monkeypatch.setattr("tparafac2.experiments.plan.__version__", "99.0")
+    monkeypatch.setattr("plan.__version__", "99.0")
     with pytest.raises(ValueError, match=r"version .* there, 99\.0 now"):
         Store(store.folder, QUICKEST.protocol)
 
@@ -424,7 +424,7 @@ def test_a_run_that_begins_at_any_moment_of_another_does_not_disturb_it(tmp_path
         lines = iter(range(opened_meanwhile, -1, -1))
 
         def step(frame, event, argument, folder=folder, lines=lines):
-            if not frame.f_code.co_filename.endswith(("experiments/records.py", "tparafac2/files.py")):
+            if not frame.f_code.co_filename.endswith(("paper/records.py", "tparafac2/files.py")):
                 return None
             if event == "line" and next(lines, None) == 0:
                 sys.settrace(None)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan import HEADLINE, RIDGE
+from uniqueness import Weights, objective, rotate, rotation_evidence
 
 from tparafac2 import TemporalCMF, TParafac2
-from tparafac2.experiments.plan import HEADLINE, RIDGE
-from tparafac2.experiments.uniqueness import Weights, objective, rotate, rotation_evidence
 from tparafac2.synthetic import overlapping
 
 

@@ -1,13 +1,12 @@
 import json
 from dataclasses import replace
 
+import figures
 import pandas as pd
 import pytest
-
-from tparafac2.experiments import QUICK, Plan, figures, paper
-from tparafac2.experiments.figures.example import typical_dataset
-from tparafac2.experiments.plan import Setting
-from tparafac2.experiments.reproduction import command
+from figures.example import typical_dataset
+from plan import QUICK, Plan, Setting
+from reproduction import command, paper
 
 pytestmark = pytest.mark.slow
 PLAN = Plan(
@@ -104,9 +103,7 @@ def test_a_second_call_does_nothing_again_and_writes_the_same(outcome, monkeypat
 
 def test_a_run_can_grow_and_shows_what_was_asked_for(outcome, tmp_path, monkeypatch):
     written = []
-    monkeypatch.setattr(
-        "tparafac2.experiments.reproduction._write", lambda folder, plan, findings: written.append(findings)
-    )
+    monkeypatch.setattr("reproduction._write", lambda folder, plan, findings: written.append(findings))
     small = Plan(**{**vars(PLAN), "cases": ("almost_zero",), "datasets": 1, "chosen": False})
     grown = paper(tmp_path / "out", small, jobs=1)
     assert len(grown.table) == 2 * 13

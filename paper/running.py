@@ -6,11 +6,12 @@ This process does it, several do, or a Dask cluster: the answers are the same.
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from measure import measure
+from plan import Plan, Task
+from plan import Protocol as Settings
+from records import Record, Store
+
 from tparafac2.clusters import connected, require_dask
-from tparafac2.experiments.measure import measure
-from tparafac2.experiments.plan import Plan, Task
-from tparafac2.experiments.plan import Protocol as Settings
-from tparafac2.experiments.records import Record, Store
 from tparafac2.starts.processes import in_processes
 
 Done = tuple[Task, Record]

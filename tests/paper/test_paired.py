@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from paired import holm, paired_test
 from scipy.stats import rankdata, wilcoxon
 from statsmodels.stats.multitest import multipletests
-
-from tparafac2.experiments.statistics import holm, paired_test
 
 PROBABILITIES = arrays(float, st.integers(1, 12), elements=st.floats(0, 1))
 # Few different values, so that zeros and ties are common.

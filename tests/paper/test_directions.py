@@ -4,10 +4,9 @@ from functools import cache
 
 import pandas as pd
 import pytest
-
-from tparafac2.experiments.measure import measure
-from tparafac2.experiments.plan import Method, Plan, Setting, Task
-from tparafac2.experiments.records import row
+from measure import measure
+from plan import Method, Plan, Setting, Task
+from records import row
 
 pytestmark = pytest.mark.slow
 PLAN = Plan(starts=2, n_times=12, n_rows=60, n_columns=45, max_iter=600)

@@ -11,9 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-
-from tparafac2.experiments.claims import (
+from claims import (
     CASE_TITLES,
     CLAIMS,
     MEASURE_WORDS,
@@ -25,8 +23,9 @@ from tparafac2.experiments.claims import (
     GainGrows,
     Side,
 )
-from tparafac2.experiments.plan import HEADLINE, Setting
-from tparafac2.experiments.statistics import holm, paired_test
+from numpy.typing import NDArray
+from paired import holm, paired_test
+from plan import HEADLINE, Setting
 
 if TYPE_CHECKING:
     import pandas as pd

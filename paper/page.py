@@ -12,13 +12,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tparafac2.experiments.claims import CASE_TITLES, PUBLISHED
-from tparafac2.experiments.figures.example import Example
-from tparafac2.experiments.figures.scores import UNIT_FORM
-from tparafac2.experiments.plan import CHOSEN, FLEXIBLE, HARD, HEADLINE, Plan, Setting
-from tparafac2.experiments.records import Call
-from tparafac2.experiments.uniqueness import RotationRow
-from tparafac2.experiments.verdicts import Comparison, Verdict, by_penalties, number_text, summary
+from claims import CASE_TITLES, PUBLISHED
+from figures.example import Example
+from figures.scores import UNIT_FORM
+from plan import CHOSEN, FLEXIBLE, HARD, HEADLINE, Plan, Setting
+from records import Call
+from uniqueness import RotationRow
+from verdicts import Comparison, Verdict, by_penalties, number_text, summary
 
 if TYPE_CHECKING:
     import pandas as pd

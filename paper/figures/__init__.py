@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tparafac2.experiments.figures.example import example_figure
-from tparafac2.experiments.figures.generator import drifts_figure, strengths_figure
-from tparafac2.experiments.figures.scores import (
+from figures.example import example_figure
+from figures.generator import drifts_figure, strengths_figure
+from figures.scores import (
     almost_zero_figure,
     easy_figure,
     overlapping_figure,

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from plan import ALL_METHODS, LEVELS, Method, Protocol, Setting, Task
 
-from tparafac2.experiments.plan import ALL_METHODS, LEVELS, Method, Protocol, Setting, Task
 from tparafac2.files import UNFINISHED, written_whole
 from tparafac2.synthetic.recipe import Size
 
@@ -69,10 +69,10 @@ def from_text(text: str, protocol: Protocol) -> tuple[Task, Record]:
 
     Examples
     --------
-    >>> from tparafac2.experiments.plan import Plan
+    >>> from plan import Plan
     >>> from_text('{"content": "tparafac2 exp', Plan().protocol)
     Traceback (most recent call last):
-    tparafac2.experiments.records.RecordError: it is damaged or cut off ...
+    records.RecordError: it is damaged or cut off ...
     """
     try:
         record = json.loads(text)

@@ -9,13 +9,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tparafac2.experiments import page, verdicts
-from tparafac2.experiments.claims import CLAIMS, CLAIMS_AT_CHOSEN
-from tparafac2.experiments.figures.example import show
-from tparafac2.experiments.plan import QUICK, Plan, Setting
-from tparafac2.experiments.records import Call, Store, tabulate
-from tparafac2.experiments.running import Watch, run, workers
-from tparafac2.experiments.uniqueness import RotationRow, rotation_evidence
+import page
+import verdicts
+from claims import CLAIMS, CLAIMS_AT_CHOSEN
+from figures.example import show
+from plan import QUICK, Plan, Setting
+from records import Call, Store, tabulate
+from running import Watch, run, workers
+from uniqueness import RotationRow, rotation_evidence
+
 from tparafac2.files import written_whole
 from tparafac2.synthetic.recipe import Size
 
@@ -71,7 +73,7 @@ def paper(
     Examples
     --------
     >>> import tempfile
-    >>> from tparafac2.experiments import Plan, paper
+    >>> from plan import Plan
     >>> sizes = {"n_times": 6, "n_rows": 24, "n_columns": 18}
     >>> plan = Plan(cases=("almost_zero",), datasets=1, starts=1, max_iter=20, coarse=True, **sizes)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +149,7 @@ def _write(folder: Path, plan: Plan, findings: page.Findings) -> None:
 
 
 def _draw(folder: Path, findings: page.Findings) -> None:
-    from tparafac2.experiments import figures
+    import figures
 
     folder.mkdir(exist_ok=True)
     drawn = {"drifts": figures.drifts_figure(), "strengths": figures.strengths_figure()}

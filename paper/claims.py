@@ -1,13 +1,13 @@
 """What the paper claims, as data: each claim with the comparisons that it stands on.
 
 Every comparison has a left and a right side, and the claim is that the left is higher. What came out of it is
-for `tparafac2.experiments.verdicts` to say.
+for `verdicts` to say.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from tparafac2.experiments.plan import CHOSEN, LAMBDAS, METHODS, Method
+from plan import CHOSEN, LAMBDAS, METHODS, Method
 
 CASE_TITLES = {
     "easy": "Easy case",
@@ -289,7 +289,7 @@ def at_chosen(claim: Claim, method: Method) -> Claim:
 
     Examples
     --------
-    >>> from tparafac2.experiments.plan import HARD, FLEXIBLE
+    >>> from plan import HARD, FLEXIBLE
     >>> [at_chosen(CLAIMS[0], method).expectations[0].words("easy") for method in (HARD, FLEXIBLE)]
     ['score: tPARAFAC2, chosen > PARAFAC2', 'score in unit form: flexible tPARAFAC2, chosen > PARAFAC2']
     """

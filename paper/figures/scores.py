@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from plan import CHOSEN, FLEXIBLE, Setting
 
-from tparafac2.experiments.plan import CHOSEN, FLEXIBLE, Setting
 from tparafac2.plots.style import COLUMN_WIDTH, LOOKS, PAGE_WIDTH, Look, new_figure, print_style, shade
 
 if TYPE_CHECKING:

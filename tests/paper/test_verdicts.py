@@ -5,11 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-
-from tparafac2.experiments.claims import CLAIMS, CLAIMS_AT_CHOSEN
-from tparafac2.experiments.plan import CHOSEN, FLEXIBLE, HARD, LEVELS, METHODS
-from tparafac2.experiments.statistics import holm, paired_test
-from tparafac2.experiments.verdicts import Ruling, as_json, as_table, as_text, by_penalties, judge
+from claims import CLAIMS, CLAIMS_AT_CHOSEN
+from paired import holm, paired_test
+from plan import CHOSEN, FLEXIBLE, HARD, LEVELS, METHODS
+from verdicts import Ruling, as_json, as_table, as_text, by_penalties, judge
 
 pytestmark = pytest.mark.slow
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from plan import RANK, Method, Protocol, Task
+from records import Record, head
 from threadpoolctl import threadpool_limits
 
 from tparafac2 import __version__
 from tparafac2.choosing import choose
-from tparafac2.experiments.plan import RANK, Method, Protocol, Task
-from tparafac2.experiments.records import Record, head
 from tparafac2.fitting import ConvergenceWarning
 from tparafac2.metrics import Definition, match_components
 from tparafac2.synthetic import SyntheticData
@@ -68,7 +68,7 @@ def measure(task: Task, protocol: Protocol) -> Record:
 
     Examples
     --------
-    >>> from tparafac2.experiments.plan import Plan
+    >>> from plan import Plan
     >>> plan = Plan(starts=2, n_times=8, n_rows=30, n_columns=36)
     >>> record = measure(next(plan.tasks()), plan.protocol)
     >>> record["task"]["model"], record["scores"]["stacked"]["score"] > 0.5

@@ -1,8 +1,7 @@
 from dataclasses import FrozenInstanceError
 
 import pytest
-
-from tparafac2.experiments.claims import (
+from claims import (
     CASE_TITLES,
     CLAIMS,
     CLAIMS_AT_CHOSEN,
@@ -13,7 +12,7 @@ from tparafac2.experiments.claims import (
     GainGrows,
     Side,
 )
-from tparafac2.experiments.plan import ALL_METHODS, FLEXIBLE, HARD, LEVELS
+from plan import ALL_METHODS, FLEXIBLE, HARD, LEVELS
 
 EVERY = (*CLAIMS, *CLAIMS_AT_CHOSEN)
 EXPECTATIONS = [(claim, one) for claim in EVERY for one in claim.expectations]

@@ -7,10 +7,9 @@ far beyond the published 1 to 1000. The table is in docs/decisions/weak-slices.m
 from dataclasses import replace
 
 import pandas as pd
-
-from tparafac2.experiments.plan import Method, Plan, Setting, Task
-from tparafac2.experiments.records import row
-from tparafac2.experiments.running import Local
+from plan import Method, Plan, Setting, Task
+from records import row
+from running import Local
 
 LAMBDAS = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8)
 PLAN = replace(Plan(), cases=("almost_zero",))

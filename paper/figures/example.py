@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from measure import WEAK, Factors, fit, unit_form
 from numpy.typing import NDArray
+from plan import CHOSEN, HEADLINE, Method, Plan, Setting, Task
 
-from tparafac2.experiments.measure import WEAK, Factors, fit, unit_form
-from tparafac2.experiments.plan import CHOSEN, HEADLINE, Method, Plan, Setting, Task
 from tparafac2.metrics import match_components
 from tparafac2.plots import pattern_heatmap
 from tparafac2.plots.heat_maps import colour_range

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from plan import HEADLINE, RIDGE, Method
 
 from tparafac2.data import FloatArray
-from tparafac2.experiments.plan import HEADLINE, RIDGE, Method
 from tparafac2.metrics import factor_match_score, reconstruct
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""``tparafac2 paper``: the paper's experiments, figures and claims."""
+"""The paper's experiments, figures and claims: ``python paper/run.py --help``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from tparafac2.cli.making import require_jobs
 from tparafac2.cli.options import takes
 
 if TYPE_CHECKING:
-    from tparafac2.experiments import Outcome, Plan
-    from tparafac2.experiments.running import Watch
+    from plan import Plan
+    from reproduction import Outcome
+    from running import Watch
 
 EXAMPLES = """Examples:
-  tparafac2 paper --quick
-  tparafac2 paper --out results --jobs 8
-  tparafac2 paper --case overlapping --datasets 5 --starts 10 --out small
-  tparafac2 paper --dask tcp://10.0.0.1:8786
+  python paper/run.py --quick
+  python paper/run.py --out results --jobs 8
+  python paper/run.py --case overlapping --datasets 5 --starts 10 --out small
+  python paper/run.py --dask tcp://10.0.0.1:8786
 
 The same command goes on where a stopped or killed run was.
 More data sets, cases or methods may follow in the same folder; other settings need another.
@@ -80,7 +81,7 @@ def paper(request: Request) -> None:
     Three kinds of synthetic data, four models, tPARAFAC2 also with what the data choose, and a page with
     figures and a verdict on every claim. Results are kept as they come.
     """
-    from tparafac2.experiments import paper as run_paper
+    from reproduction import paper as run_paper
 
     require_jobs(request.jobs)
     plan = _plan(request)
@@ -94,7 +95,7 @@ def paper(request: Request) -> None:
 
 
 def _plan(request: Request) -> Plan:
-    from tparafac2.experiments import QUICK, Plan
+    from plan import QUICK, Plan
 
     asked = {name: getattr(request, name) for name in ("datasets", "starts", "seed")}
     asked |= {f"n_{name}": getattr(request, name) for name in ("times", "rows", "columns")}
@@ -136,7 +137,7 @@ def _progress_bar() -> Iterator[Watch]:
 
 
 def _as_text(outcome: Outcome) -> str:
-    from tparafac2.experiments.verdicts import as_text
+    from verdicts import as_text
 
     return "\n".join(
         (
@@ -148,8 +149,8 @@ def _as_text(outcome: Outcome) -> str:
 
 
 def _as_json(outcome: Outcome) -> str:
-    from tparafac2.experiments.claims import PUBLISHED
-    from tparafac2.experiments.verdicts import as_json, by_penalties
+    from claims import PUBLISHED
+    from verdicts import as_json, by_penalties
 
     counts = {
         at: dict(Counter(verdict.outcome.value for verdict in those))
@@ -162,3 +163,7 @@ def _as_json(outcome: Outcome) -> str:
         "outcomes_at_chosen": counts,
     }
     return json.dumps(where | json.loads(as_json(outcome.verdicts)), indent=2)
+
+
+if __name__ == "__main__":
+    typer.run(paper)

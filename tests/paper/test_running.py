@@ -5,12 +5,12 @@ import subprocess
 import sys
 import time
 from itertools import islice
+from pathlib import Path
 
 import pytest
-
-from tparafac2.experiments.plan import Plan
-from tparafac2.experiments.records import Store
-from tparafac2.experiments.running import Cluster, Local, run, workers
+from plan import Plan
+from records import Store
+from running import Cluster, Local, run, workers
 
 pytestmark = pytest.mark.slow
 
@@ -88,13 +88,13 @@ def test_a_run_killed_in_the_middle_goes_on(tmp_path, reference):
     folder = tmp_path / "out"
     code = (
         "from pathlib import Path\n"
-        "from tparafac2.experiments.plan import Plan\n"
-        "from tparafac2.experiments.records import Store\n"
-        "from tparafac2.experiments.running import Local, run\n"
+        "from plan import Plan\n"
+        "from records import Store\n"
+        "from running import Local, run\n"
         f"plan = {WHOLE!r}\n"
         f"run(plan, Store(Path({str(folder)!r}), plan.protocol), Local(1), lambda progress: None)\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", code])
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2] / "paper")
     deadline = time.monotonic() + 120
     while len(list(folder.rglob("records/**/*.json"))) < 2:
         assert time.monotonic() < deadline
@@ -170,7 +170,7 @@ def test_the_number_of_processes_is_checked(jobs):
 
 
 def test_another_version_on_a_worker_is_noticed(monkeypatch):
-    monkeypatch.setattr("tparafac2.experiments.measure.__version__", "99.0")
+    monkeypatch.setattr("measure.__version__", "99.0")
     with pytest.raises(RuntimeError, match="install the same version"):
         next(Local(1).do(TASKS, PLAN.protocol))
 

@@ -3,8 +3,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from tparafac2.experiments.page import Code, Heading, Picture, Table, Text, to_html, to_markdown
+from page import Code, Heading, Picture, Table, Text, to_html, to_markdown
 
 PAGE = [
     Heading(1, "Scores & more"),

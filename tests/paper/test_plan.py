@@ -2,9 +2,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-
-from tparafac2.experiments.measure import measure
-from tparafac2.experiments.plan import CHOSEN, FLEXIBLE, HARD, LEVELS, METHODS, QUICK, Plan, Task
+from measure import measure
+from plan import CHOSEN, FLEXIBLE, HARD, LEVELS, METHODS, QUICK, Plan, Task
 
 
 def test_the_full_plan_is_the_papers():
