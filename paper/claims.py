@@ -1,25 +1,20 @@
-"""What the paper claims, as data: each claim with the comparisons that it stands on.
+"""What the paper claims, and which of it holds in a table of results."""
 
-Every comparison has a left and a right side, and the claim is that the left is higher. What came out of it is
-for `verdicts` to say.
-"""
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+import numpy as np
+import pandas as pd
+from plan import FLEXIBLE, HARD, HEADLINE, SMOOTH, level_name
+from scipy.stats import wilcoxon
 
-from plan import CHOSEN, LAMBDAS, METHODS, Method
+ALPHA = 0.05  # a p-value below this is significant
+FEWEST = 5  # with fewer data sets none can be: the smallest is 2^-n
+WRONG_PATTERN = 0.5  # below this cosine a pattern counts as wrong: less than a quarter of it is true
+SAME_OBJECTIVE = 1e-4  # objectives that differ by less, relatively, count as equal
+PUBLISHED = "published"  # the penalties of the paper
 
-CASE_TITLES = {
-    "easy": "Easy case",
-    "almost_zero": "Almost zero strength",
-    "overlapping": "Overlapping concepts",
-}
-"""The cases in the paper's order, as headings."""
-
-LEVEL_WORDS = {"easy": "noise", "almost_zero": "number of weak concepts", "overlapping": "overlap"}
-"""What grows with the level of a case."""
-
-MEASURE_WORDS = {
+MEASURES = {  # columns of the results, in words
     "fms": "score",
     "fms_a": "recovery of loadings (A)",
     "fms_c": "recovery of strengths (D)",
@@ -29,188 +24,77 @@ MEASURE_WORDS = {
     "agreement": "agreement of starts",
     "objective_spread": "spread of objectives",
 }
-"""The measured columns that claims are about, in words."""
 
-WRONG_PATTERN = 0.5
-"""Below this cosine a pattern counts as wrong: less than a quarter of its sum of squares is the true one."""
+_VARIED = {"easy": "noise", "almost_zero": "number of weak concepts", "overlapping": "overlap"}
+_UNIT_FORM = {"fms": "fms_unit", "fms_c": "fms_unit_c"}
+_UNIT_REMARK = (
+    "Since these patterns change their sizes, all models and the truth are compared in unit form: patterns "
+    "have length 1 at each time, and strengths all of their size, also those of tCMF."
+)
 
-SAME_OBJECTIVE = 1e-4
-"""Objectives that differ by less than this, relatively, count as equal."""
 
+class Expectation(NamedTuple):
+    """The left side is above the right one; a number is a fixed line to compare with.
 
-@dataclass(frozen=True)
-class Side:
-    """What is measured of one model.
-
-    Attributes
-    ----------
-    model : str
-        "PARAFAC2", "tPARAFAC2", "tCMF", "NNtCMF", or one with what the data chose.
-    measure : str
-        The column of the results, a key of `MEASURE_WORDS`.
-
-    Examples
-    --------
-    >>> Side("PARAFAC2").smooth, Side("tCMF", "agreement").smooth
-    (False, True)
+    `kind` says where: "above" at every level of the case; "falls" (of one model) at the lowest level compared
+    with the highest; "gain" for the lead of left over right, at the highest compared with the lowest.
     """
 
-    model: str
+    left: str | float
+    right: str | float = ""
     measure: str = "fms"
-
-    @property
-    def smooth(self) -> bool:
-        """Whether the model has a lambda_b."""
-        return Method(self.model, LAMBDAS[0]) in METHODS
-
-
-class _Comparing:
-    @property
-    def sides(self) -> tuple[Side, ...]:
-        """The models behind the comparison."""
-        return tuple(side for side in vars(self).values() if isinstance(side, Side))
-
-
-@dataclass(frozen=True)
-class Above(_Comparing):
-    """At every level the left side is above the right one; a number is a fixed line to compare with.
-
-    Examples
-    --------
-    >>> Above(Side("tPARAFAC2"), Side("PARAFAC2")).words("easy")
-    'score: tPARAFAC2 > PARAFAC2'
-    """
-
-    left: Side | float
-    right: Side | float
+    kind: str = "above"
 
     def words(self, case: str) -> str:
-        """What is compared, for people."""
-        names = [side.model if isinstance(side, Side) else f"{side:g}" for side in (self.left, self.right)]
-        return f"{MEASURE_WORDS[self.sides[0].measure]}: {' > '.join(names)}"
+        """Say what is compared."""
+        measure = MEASURES[self.measure]
+        if self.kind == "falls":
+            return f"{measure} of {self.left}: least > most {_VARIED[case]}"
+        if self.kind == "gain":
+            return f"gain in {measure} of {self.left} over {self.right}: most > least {_VARIED[case]}"
+        return f"{measure}: {self.left} > {self.right}"
 
 
-@dataclass(frozen=True)
-class Falls(_Comparing):
-    """A model does worse at the highest level of the case than at the lowest.
+class Claim(NamedTuple):
+    """One claim of the paper; it holds if all that is expected is significant.
 
-    Examples
-    --------
-    >>> Falls(Side("PARAFAC2")).words("overlapping")
-    'score of PARAFAC2: least > most overlap'
-    """
-
-    side: Side
-
-    def words(self, case: str) -> str:
-        """What is compared, for people."""
-        return f"{MEASURE_WORDS[self.side.measure]} of {self.side.model}: least > most {LEVEL_WORDS[case]}"
-
-
-@dataclass(frozen=True)
-class GainGrows(_Comparing):
-    """The left side's lead over the right one is larger at the highest level than at the lowest.
-
-    Examples
-    --------
-    >>> GainGrows(Side("tPARAFAC2"), Side("PARAFAC2")).words("easy")
-    'gain in score of tPARAFAC2 over PARAFAC2: most > least noise'
-    """
-
-    left: Side
-    right: Side
-
-    def words(self, case: str) -> str:
-        """What is compared, for people."""
-        gain = f"gain in {MEASURE_WORDS[self.left.measure]} of {self.left.model} over {self.right.model}"
-        return f"{gain}: most > least {LEVEL_WORDS[case]}"
-
-
-Expectation: TypeAlias = Above | Falls | GainGrows
-
-
-PUBLISHED = "published"
-"""The penalties that the paper has."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One claim of the paper.
-
-    Attributes
-    ----------
-    key : str
-        A short name.
-    case : str
-        The case it is about, a key of `CASE_TITLES`.
-    words : str
-        The claim.
-    expectations : tuple of Above, Falls or GainGrows
-        The comparisons it stands on: all must be significant for the claim to hold.
-    remark : str
-        What a reader must know to weigh the verdict, whatever it is.
-    reason : str
-        Why a run may differ from the paper, if that has been measured. Shown only where it does differ.
-    at : str
-        The penalties of tPARAFAC2 that it is judged at: `PUBLISHED`, or the method that has the data choose.
-
-    Examples
-    --------
-    >>> [claim.key for claim in CLAIMS if claim.case == "easy"]
-    ['easy-better', 'easy-noise', 'easy-robust']
+    A remark is what a reader must know to weigh the verdict; a reason is why a run at the published penalties
+    differs from the paper, as measured, and is shown only where it does.
     """
 
     key: str
     case: str
     words: str
-    expectations: tuple[Expectation, ...]
+    expected: tuple[Expectation, ...] = (Expectation("tPARAFAC2", "PARAFAC2"),)
     remark: str = ""
     reason: str = ""
-    at: str = PUBLISHED
-
-    @property
-    def is_published(self) -> bool:
-        """Whether it is judged at the paper's penalties."""
-        return self.at == PUBLISHED
 
 
-_FREE, _SMOOTH, _COUPLED, _NONNEGATIVE = Side("PARAFAC2"), Side("tPARAFAC2"), Side("tCMF"), Side("NNtCMF")
-
-
-def _above(left: Side, right: Side, measure: str) -> Above:
-    return Above(Side(left.model, measure), Side(right.model, measure))
-
+_BOTH_FALL = (Expectation("PARAFAC2", kind="falls"), Expectation("tPARAFAC2", kind="falls"))
 
 CLAIMS = (
     Claim(
         "easy-better",
         "easy",
         "tPARAFAC2 recovers the truth better than PARAFAC2 at every noise level.",
-        (Above(_SMOOTH, _FREE),),
     ),
-    Claim(
-        "easy-noise",
-        "easy",
-        "Both models recover less of the truth as the noise grows.",
-        (Falls(_FREE), Falls(_SMOOTH)),
-    ),
+    Claim("easy-noise", "easy", "Both models recover less of the truth as the noise grows.", _BOTH_FALL),
     Claim(
         "easy-robust",
         "easy",
         "tPARAFAC2 suffers less from noise: its lead over PARAFAC2 grows with it.",
-        (GainGrows(_SMOOTH, _FREE),),
+        (Expectation("tPARAFAC2", "PARAFAC2", kind="gain"),),
     ),
     Claim(
         "weak-better",
         "almost_zero",
         "tPARAFAC2 recovers the truth better than PARAFAC2 when one or two concepts almost vanish.",
-        (Above(_SMOOTH, _FREE),),
     ),
     Claim(
         "weak-wrong",
         "almost_zero",
         "While a concept has almost vanished, PARAFAC2 finds wrong patterns for it.",
-        (Above(WRONG_PATTERN, Side("PARAFAC2", "weak_patterns")),),
+        (Expectation(WRONG_PATTERN, "PARAFAC2", "weak_patterns"),),
         remark=f"Wrong means: the cosine with the true pattern is below {WRONG_PATTERN:g}.",
     ),
     Claim(
@@ -218,27 +102,26 @@ CLAIMS = (
         "almost_zero",
         "Smoothness repairs these patterns: those of tPARAFAC2 are closer to the truth, and no longer wrong.",
         (
-            _above(_SMOOTH, _FREE, "weak_patterns"),
-            Above(Side("tPARAFAC2", "weak_patterns"), WRONG_PATTERN),
+            Expectation("tPARAFAC2", "PARAFAC2", "weak_patterns"),
+            Expectation("tPARAFAC2", WRONG_PATTERN, "weak_patterns"),
         ),
-        remark="That they be no longer wrong was asked for after the first run, in which a gain of 0.01 was "
+        remark="That they be no longer wrong was required after the first run, in which a gain of 0.01 was "
         "significant; it makes the claim harder to hold.",
         reason="Only the product of the three penalties matters, and with lambda_A = lambda_D = 0.1 a "
         "lambda_B of 1000 is little smoothness for data of the paper's size once the solver has converged. "
         "More of it does repair them there: at lambda_B = 1e6, 1e7 and 1e8 the medians for one weak concept "
-        "are 0.52, 0.60 and 0.63, and the score is 0.94 instead of 0.90 (python benchmarks/weak_slices.py).",
+        "are 0.52, 0.60 and 0.63, and the score is 0.94 instead of 0.90 (docs/decisions/weak-slices.md).",
     ),
     Claim(
         "overlap-better",
         "overlapping",
         "tPARAFAC2 recovers the truth better than PARAFAC2 although the truth breaks their constraint.",
-        (Above(_SMOOTH, _FREE),),
     ),
     Claim(
         "overlap-parts",
         "overlapping",
         "Not only the patterns improve: tPARAFAC2 also recovers loadings and strengths better.",
-        (_above(_SMOOTH, _FREE, "fms_a"), _above(_SMOOTH, _FREE, "fms_c")),
+        (Expectation("tPARAFAC2", "PARAFAC2", "fms_a"), Expectation("tPARAFAC2", "PARAFAC2", "fms_c")),
         reason="In the full run of the paper's size both models recover the strengths almost perfectly "
         "(0.99), and differ by 0.0001 there. The loadings do improve.",
     ),
@@ -246,13 +129,13 @@ CLAIMS = (
         "overlap-harder",
         "overlapping",
         "Both models recover less of the truth as the overlap grows.",
-        (Falls(_FREE), Falls(_SMOOTH)),
+        _BOTH_FALL,
     ),
     Claim(
         "tcmf-low",
         "overlapping",
         "tCMF, which drops the constraint, scores lower than tPARAFAC2.",
-        (Above(_SMOOTH, _COUPLED),),
+        (Expectation("tPARAFAC2", "tCMF"),),
         remark="tCMF has no strengths. Its score leaves out this factor, at most 1, and that flatters it. "
         "But its patterns contain the strengths, which the true patterns do not, and that costs it.",
         reason="A solution of tCMF is one of infinitely many that are equally good, so that its score is a "
@@ -263,8 +146,8 @@ CLAIMS = (
         "overlapping",
         "tCMF is not unique: its starts reach the same objective with different components.",
         (
-            _above(_SMOOTH, _COUPLED, "agreement"),
-            Above(SAME_OBJECTIVE, Side("tCMF", "objective_spread")),
+            Expectation("tPARAFAC2", "tCMF", "agreement"),
+            Expectation(SAME_OBJECTIVE, "tCMF", "objective_spread"),
         ),
         remark=f"The same objective means: the best starts differ by less than {SAME_OBJECTIVE:g} of it.",
     ),
@@ -272,49 +155,116 @@ CLAIMS = (
         "nonnegativity-repairs",
         "overlapping",
         "Loadings that are not negative repair tCMF: NNtCMF scores higher, and its starts agree more.",
-        (Above(_NONNEGATIVE, _COUPLED), _above(_NONNEGATIVE, _COUPLED, "agreement")),
+        (Expectation("NNtCMF", "tCMF"), Expectation("NNtCMF", "tCMF", "agreement")),
     ),
 )
-"""The claims in the paper's order. A reason belongs here once it has been measured."""
-
-_UNIT_FORMS = {"fms": "fms_unit", "fms_c": "fms_unit_c"}
-_UNIT_REMARK = (
-    "Since these patterns change their sizes, all models and the truth are compared in unit form: patterns "
-    "have length 1 at each time, and strengths all of their size, also those of tCMF."
-)
 
 
-def at_chosen(claim: Claim, method: Method) -> Claim:
-    """The same claim about tPARAFAC2 with what the data chose.
+def claims_at(penalties: str) -> list[Claim]:
+    """Give the claims at the published penalties, or those about tPARAFAC2 for a method with chosen ones."""
+    if penalties == PUBLISHED:
+        return list(CLAIMS)
+    about = [claim for claim in CLAIMS if any(one.left == "tPARAFAC2" for one in claim.expected)]
+    unit = _UNIT_FORM if penalties == FLEXIBLE else {}  # where patterns change their sizes
+    found = []
+    for claim in about:
+        sides = [(penalties if one.left == "tPARAFAC2" else one.left, one) for one in claim.expected]
+        expected = tuple(
+            one._replace(left=left, measure=unit.get(one.measure, one.measure)) for left, one in sides
+        )
+        remark = _UNIT_REMARK if any(one.measure in unit for one in claim.expected) else claim.remark
+        found.append(claim._replace(expected=expected, remark=remark, reason=""))
+    return found
 
-    Examples
-    --------
-    >>> from plan import HARD, FLEXIBLE
-    >>> [at_chosen(CLAIMS[0], method).expectations[0].words("easy") for method in (HARD, FLEXIBLE)]
-    ['score: tPARAFAC2, chosen > PARAFAC2', 'score in unit form: flexible tPARAFAC2, chosen > PARAFAC2']
+
+def paired_test(better: "pd.Series[float]", worse: "pd.Series[float]") -> float:
+    """Do Wilcoxon's signed-rank test, one-sided; pairs without a difference are left out."""
+    differences = better - worse
+    differences = differences[differences != 0]
+    return float(wilcoxon(differences, alternative="greater").pvalue) if len(differences) else 1.0
+
+
+def holm(p_values: "pd.Series[float]") -> "pd.Series[float]":
+    """Correct p-values for their number: the smallest times m, the next times m - 1, never falling."""
+    ordered = p_values.sort_values()
+    return (ordered * np.arange(len(ordered), 0, -1)).cummax().clip(upper=1.0).reindex(p_values.index)
+
+
+def judge(table: pd.DataFrame) -> pd.DataFrame:
+    """Judge the claims by a table of results: one row for each comparison, with the outcome of its claim.
+
+    All comparisons at the headline lambda_B must be significant, so that they need no correction; those at
+    other lambda_B are secondary, and corrected within the claim.
     """
-    forms = {} if method.keeps_sizes else _UNIT_FORMS
+    judged = []
+    for penalties in (PUBLISHED, HARD, FLEXIBLE):
+        for claim in claims_at(penalties):
+            rows = table[table["case"] == claim.case]
+            if rows.empty:
+                continue
+            found = pd.DataFrame([one for expected in claim.expected for one in _compare(expected, rows)])
+            found = found.sort_values("headline", ascending=False, kind="stable")
+            secondary = ~found["headline"]
+            for column in ("p_corrected", "p_opposite"):
+                found.loc[secondary, column] = holm(found.loc[secondary, column])
+            found["significant"] = found["p_corrected"] < ALPHA
+            found["contradicts"] = found["p_opposite"] < ALPHA
+            about = {"claim": claim.key, "case": claim.case, "at": penalties, "outcome": _outcome(found)}
+            judged.append(pd.DataFrame({**about, **found}))
+    return pd.concat(judged, ignore_index=True)
 
-    def instead(side: object) -> object:
-        if not isinstance(side, Side):
-            return side
-        model = method.model if side.model == _SMOOTH.model else side.model
-        return Side(model, forms.get(side.measure, side.measure))
 
-    changed: list[dict[str, Any]] = [
-        {name: instead(side) for name, side in vars(one).items()} for one in claim.expectations
-    ]
-    expectations = tuple(type(one)(**sides) for one, sides in zip(claim.expectations, changed))
-    measures = {side.measure for one in claim.expectations for side in one.sides}
-    # What was measured of the published penalties explains nothing here.
-    remark = _UNIT_REMARK if measures & set(forms) else claim.remark
-    return replace(claim, expectations=expectations, remark=remark, reason="", at=method.label)
+def _compare(expected: Expectation, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Make every comparison of an expectation, those with the headline lambda_B first."""
+    case = rows["case"].iloc[0]
+    others = sorted(set(rows["lambda_b"].dropna()) - {HEADLINE})
+    smooth = {expected.left, expected.right} & set(SMOOTH)
+    for lambda_b in [HEADLINE, *others] if smooth else [None]:
+        of_lambda = rows[rows["lambda_b"].isna() | (rows["lambda_b"] == lambda_b)]
+        scores = of_lambda.pivot(index="dataset", columns=["level", "model"], values=expected.measure)
+        for setting, left, right in _sides(expected, case, scores):
+            pairs = pd.DataFrame({"left": left, "right": right}, index=scores.index).dropna()
+            p = paired_test(pairs["left"], pairs["right"])
+            yield {
+                "setting": setting,
+                "compared": expected.words(case),
+                "lambda_b": lambda_b,
+                "headline": lambda_b in (None, HEADLINE),
+                "n": len(pairs),
+                "median_left": pairs["left"].median(),
+                "median_right": pairs["right"].median(),
+                "median_difference": (pairs["left"] - pairs["right"]).median(),
+                "p": p,
+                "p_corrected": p,
+                "p_opposite": paired_test(pairs["right"], pairs["left"]),
+            }
 
 
-CLAIMS_AT_CHOSEN = tuple(
-    at_chosen(claim, method)
-    for method in CHOSEN
-    for claim in CLAIMS
-    if any(side.model == _SMOOTH.model for one in claim.expectations for side in one.sides)
-)
-"""Every claim about tPARAFAC2 once more, for each way to have the data choose its penalties."""
+def _sides(expected: Expectation, case: str, scores: pd.DataFrame) -> Iterator[tuple[str, Any, Any]]:
+    """Give for each comparison its setting, and what was measured on both sides, by data set."""
+
+    def side(level: float, who: str | float) -> Any:
+        return scores[level, who] if isinstance(who, str) else who
+
+    levels = sorted(set(scores.columns.get_level_values("level")))
+    names = [level_name(case, level) for level in levels]
+    (low, *_, high), left, right = levels, expected.left, expected.right
+    if expected.kind == "falls":
+        yield f"{names[0]} vs {names[-1]}", side(low, left), side(high, left)
+    elif expected.kind == "gain":
+        lead, lead_low = (side(level, left) - side(level, right) for level in (high, low))
+        yield f"{names[-1]} vs {names[0]}", lead, lead_low
+    else:
+        for level, name in zip(levels, names):
+            yield name, side(level, left), side(level, right)
+
+
+def _outcome(comparisons: pd.DataFrame) -> str:
+    headline = comparisons[comparisons["headline"]]
+    if headline["n"].min() < FEWEST:
+        return "too few data sets"
+    if headline["significant"].all():
+        return "holds"
+    if headline["significant"].any():
+        return "holds in part"
+    return "contradicted" if headline["contradicts"].any() else "does not hold"

@@ -1,169 +1,124 @@
-"""The paper's experiments, figures and claims: ``python paper/run.py --help``."""
+"""Run the paper's experiments: python paper/run.py --out out/paper [--quick].
 
-from __future__ import annotations
-
-import json
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from tparafac2.cli.making import require_jobs
-from tparafac2.cli.options import takes
-
-if TYPE_CHECKING:
-    from plan import Plan
-    from reproduction import Outcome
-    from running import Watch
-
-EXAMPLES = """Examples:
-  python paper/run.py --quick
-  python paper/run.py --out results --jobs 8
-  python paper/run.py --case overlapping --datasets 5 --starts 10 --out small
-  python paper/run.py --dask tcp://10.0.0.1:8786
-
-The same command goes on where a stopped or killed run was.
-More data sets, cases or methods may follow in the same folder; other settings need another.
-The page shows what the last call asked for; nothing is done twice to ask for all of it again.
+Fits the models to three kinds of synthetic data, draws the figures, judges the claims, and writes a page with
+all of it, README.md. Run it again to resume: every result is on disk as soon as it is there (records.jsonl).
 """
 
+import argparse
+import hashlib
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-@dataclass(frozen=True)
-class Request:
-    """What was asked for on the command line."""
+import figures
+import pandas as pd
+from claims import judge
+from joblib import Parallel, delayed
+from page import summary, write_page
+from plan import CHOSEN, HEADLINE, LEVELS, QUICK, Plan, Task, factors_of, fit, measure
+from rich.progress import track
+from rotations import rotation_table
 
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where everything goes.")] = Path(
-        "paper-results"
-    )
-    case: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CASE",
-            show_default="all",
-            help="easy, almost-zero or overlapping; may be given several times.",
-        ),
-    ] = None
-    datasets: Annotated[int | None, typer.Option(show_default="20", help="Data sets per setting.")] = None
-    starts: Annotated[int | None, typer.Option(show_default="20", help="Starts per fit.")] = None
-    seed: Annotated[int | None, typer.Option(show_default="0", help="Decides data and starts.")] = None
-    times: Annotated[int | None, typer.Option(show_default="20", help="Times of a data set.")] = None
-    rows: Annotated[int | None, typer.Option(show_default="150", help="Its rows.")] = None
-    columns: Annotated[int | None, typer.Option(show_default="100", help="Its columns.")] = None
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="All of it in about a minute: fewer, smaller data sets, fewer starts."),
-    ] = False
-    without_chosen: Annotated[
-        bool,
-        typer.Option(
-            "--without-chosen",
-            help="Only the paper's methods, not those whose settings data choose: two thirds of the time.",
-        ),
-    ] = False
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="Work on the Dask cluster there, or on 'local', one on this machine."
-        ),
-    ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False
+SHOWN = {"almost_zero": 1, "overlapping": 0.2}  # the levels of which the paper shows an example
 
 
-@takes(Request)
-def paper(request: Request) -> None:
-    """Run the paper's experiments, draw its figures and judge its claims.
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path("out/paper"), help="folder (out/paper)")
+    parser.add_argument("--quick", action="store_true", help="in about a minute: fewer and smaller data sets")
+    parser.add_argument("--cases", nargs="+", choices=LEVELS, help="only these")
+    parser.add_argument("--lambdas", nargs="+", type=float, help=f"values of lambda_B beside {HEADLINE:g}")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes; -1 for one per core")
+    given = parser.parse_args()
+    plan = QUICK if given.quick else Plan()
+    lambdas = tuple(sorted({*(given.lambdas or plan.lambdas), HEADLINE}))
+    plan = replace(plan, cases=tuple(given.cases or plan.cases), lambdas=lambdas)
+    verdicts = run(plan, given.out, given.jobs)
+    print(*summary(verdicts), f"Figures, tables and all verdicts: {given.out / 'README.md'}", sep="\n")
 
-    Three kinds of synthetic data, four models, tPARAFAC2 also with what the data choose, and a page with
-    figures and a verdict on every claim. Results are kept as they come.
+
+def run(plan: Plan, out: Path, n_jobs: int = -1) -> pd.DataFrame:
+    """Do what is not done yet, write everything to a folder, and give the verdicts."""
+    (out / "figures").mkdir(parents=True, exist_ok=True)
+    log, tasks = out / "records.jsonl", list(plan.tasks())
+    rows = read_records(log, plan.settings)
+    missing = [task for task in tasks if task not in rows]
+    print(f"{len(tasks)} fits, {len(missing)} of them to do")
+    in_parallel = Parallel(n_jobs, return_as="generator_unordered")
+    done = in_parallel(delayed(measure)(task, plan) for task in missing)
+    for task, row in track(done, "Fitting", total=len(missing), transient=True):
+        add_record(log, plan.settings, task, row)
+        rows[task] = row
+    table = pd.DataFrame([rows[task] for task in tasks])
+    verdicts = judge(table)
+    rotations = rotation_table(plan)
+    examples = {case: example(case, table, plan) for case in SHOWN if case in plan.cases}
+    figures.save_all(table, {case: found[1:] for case, found in examples.items()}, out / "figures")
+    shown = {case: found[0] for case, found in examples.items()}
+    page = write_page(plan, table, verdicts, rotations, shown)
+    (out / "README.md").write_text(page, encoding="utf-8")
+    for name, content in {"results": table, "verdicts": verdicts, "uniqueness": rotations}.items():
+        content.to_csv(out / f"{name}.csv", index=False)
+    return verdicts
+
+
+def read_records(log: Path, settings: str) -> dict[Task, dict[str, Any]]:
+    """Read what came out of earlier tasks: one line of JSON each.
+
+    A line counts if its checksum is right and it was made with these settings, by this version. Others (cut
+    off, damaged, of another run) are left alone, and their tasks are done again.
     """
-    from reproduction import paper as run_paper
-
-    require_jobs(request.jobs)
-    plan = _plan(request)
-    try:
-        with _progress_bar() as watch:
-            outcome = run_paper(request.out, plan, jobs=request.jobs, dask=request.dask, watch=watch)
-    except KeyboardInterrupt:
-        typer.echo(f"What was finished is in {request.out}; the same command goes on from there.", err=True)
-        raise
-    typer.echo(_as_json(outcome) if request.as_json else _as_text(outcome))
-
-
-def _plan(request: Request) -> Plan:
-    from plan import QUICK, Plan
-
-    asked = {name: getattr(request, name) for name in ("datasets", "starts", "seed")}
-    asked |= {f"n_{name}": getattr(request, name) for name in ("times", "rows", "columns")}
-    asked |= {"cases": tuple(request.case) if request.case else None}
-    given = {name: value for name, value in asked.items() if value is not None}
-    given |= {"chosen": not request.without_chosen}
-    return replace(QUICK if request.quick else Plan(), **given)
+    rows, ignored = {}, 0
+    for line in filter(None, log.read_bytes().splitlines() if log.exists() else ()):
+        try:
+            check, *content = json.loads(line)
+            made_by, task, row = content
+            trusted = check == _checksum(content) and made_by == settings
+        except (ValueError, TypeError):
+            trusted = False
+        if trusted:
+            rows[Task(*task)] = row
+        else:
+            ignored += 1
+    if ignored:
+        print(f"{ignored} lines of {log} are damaged or of other settings, and are not used.")
+    return rows
 
 
-@contextmanager
-def _progress_bar() -> Iterator[Watch]:
-    """A bar with the time left, on a terminal only."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("fits"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    console = Console(stderr=True)
-    # Finished fits of very different length make the speed jumpy: it is taken over many of them.
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal, speed_estimate_period=300
-    ) as bar:
-        line = bar.add_task("", total=None)
-
-        def watch(progress) -> None:  # type: ignore[no-untyped-def]
-            what = "" if progress.task is None else str(progress.task)
-            if progress.task is None and progress.done:
-                bar.console.print(f"{progress.done} of {progress.total} fits are there already.")
-            if progress.done == progress.total:
-                what = "drawing figures and judging claims"
-            bar.update(line, completed=progress.done, total=progress.total, description=what)
-
-        yield watch
+def add_record(log: Path, settings: str, task: Task, row: dict[str, Any]) -> None:
+    """Keep what came out of a task."""
+    content = [settings, task, row]
+    with open(log, "ab") as file:
+        # It begins on a line of its own, since the one before may have been cut off.
+        file.write(f"\n{json.dumps([_checksum(content), *content])}\n".encode())
+        os.fsync(file.fileno())
 
 
-def _as_text(outcome: Outcome) -> str:
-    from verdicts import as_text
-
-    return "\n".join(
-        (
-            as_text(outcome.verdicts),
-            "",
-            f"Everything, with figures, is in {outcome.folder}: open {outcome.folder / 'index.html'}",
-        )
-    )
+def _checksum(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _as_json(outcome: Outcome) -> str:
-    from claims import PUBLISHED
-    from verdicts import as_json, by_penalties
+def example(case: str, table: pd.DataFrame, plan: Plan) -> tuple[int, Any, dict[str, Any]]:
+    """Give the number of a typical data set, the data, and the factors that four methods find in them.
 
-    counts = {
-        at: dict(Counter(verdict.outcome.value for verdict in those))
-        for at, those in by_penalties(outcome.verdicts).items()
-    }
-    where = {
-        "folder": str(outcome.folder),
-        "page": str(outcome.folder / "index.html"),
-        "outcomes": counts.pop(PUBLISHED, {}),
-        "outcomes_at_chosen": counts,
-    }
-    return json.dumps(where | json.loads(as_json(outcome.verdicts)), indent=2)
+    Typical is the median gain of tPARAFAC2 over PARAFAC2, the smaller of two, so that no example flatters.
+    """
+    rows = table[(table["case"] == case) & (table["level"] == SHOWN[case])]
+    scores = rows.pivot(index="dataset", columns="method", values="fms")
+    gains = (scores[f"tPARAFAC2 {HEADLINE:g}"] - scores["PARAFAC2"]).sort_values(kind="stable")
+    dataset = int(gains.index[(len(gains) - 1) // 2])
+    estimates = {}
+    for model in ("PARAFAC2", "tPARAFAC2", *CHOSEN):
+        task = Task(case, SHOWN[case], dataset, model, HEADLINE if model == "tPARAFAC2" else None)
+        data, fitted = fit(task, plan)  # as for its record
+        estimates[task.method] = factors_of(fitted, model)
+    return dataset, data, estimates
 
 
 if __name__ == "__main__":
-    typer.run(paper)
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("Stopped. Run it again to resume.") from None
