@@ -30,11 +30,11 @@ def fitted(small_data):
 
 
 def draw(name, model, data, **arguments):
-    more = {"residuals": [data.X], "truth": [data]}.get(name, [])
+    more = {"residuals": [data.X]}.get(name, [])
     return getattr(plots, name)(model, *more, **arguments)
 
 
-@pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "truth"])
+@pytest.mark.parametrize("name", [*OF_MODELS, "residuals"])
 def test_axes_in_axes_out_and_settings_of_the_user_reach_only_these(fitted, small_data, name):
     with matplotlib.rc_context({"axes.labelsize": 33.0}):
         before = dict(matplotlib.rcParams)
@@ -50,13 +50,13 @@ def test_axes_in_axes_out_and_settings_of_the_user_reach_only_these(fitted, smal
         ax.figure.draw_without_rendering()
 
 
-@pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "truth"])
+@pytest.mark.parametrize("name", [*OF_MODELS, "residuals"])
 def test_what_is_not_axes_is_refused(fitted, small_data, name):
     with pytest.raises(TypeError, match="ax must be a matplotlib Axes, or None for a new figure; got Figure"):
         draw(name, fitted, small_data, ax=Figure())
 
 
-@pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "truth", "overview", "choice"])
+@pytest.mark.parametrize("name", [*OF_MODELS, "residuals", "overview", "choice"])
 def test_a_model_has_to_be_fitted(small_data, name):
     with pytest.raises(ValueError, match="not fitted yet"):
         draw(name, tp.CP(rank=2), small_data)
@@ -70,7 +70,7 @@ def test_components_are_numbered_from_one_to_the_rank(fitted, name):
 
 
 def test_all_plots_are_exported():
-    others = {"residuals", "truth", "overview", "choice", "save", "pattern_heatmap"}
+    others = {"residuals", "overview", "choice", "save", "pattern_heatmap"}
     assert set(plots.__all__) >= {*OF_MODELS, *others}
     assert all(callable(getattr(plots, name)) for name in plots.__all__)
 

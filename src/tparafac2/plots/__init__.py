@@ -12,7 +12,7 @@ from tparafac2.plots.figures import save
 from tparafac2.plots.group_lines import group_courses
 from tparafac2.plots.overview_page import overview
 from tparafac2.plots.pattern_dots import snapshots
-from tparafac2.plots.pattern_maps import pattern, pattern_heatmap, truth
+from tparafac2.plots.pattern_maps import pattern, pattern_heatmap
 from tparafac2.plots.row_scatter import scatter
 from tparafac2.plots.slice_residuals import residuals
 from tparafac2.plots.strength_lines import strengths
@@ -34,5 +34,4 @@ __all__ = [
     "scatter",
     "snapshots",
     "strengths",
-    "truth",
 ]

@@ -6,7 +6,6 @@ What the data do not determine is there to be seen, but hatched and faded.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -79,15 +78,13 @@ def columns_to_show(
     return by_time(course.known, largest_columns(course.ranked(by), n, most))
 
 
-def draw_map(
-    ax: Axes, axis: TimeAxis, course: Course, shown: NDArray[np.intp], limit: float, top: float = 0.0
-) -> bool:
+def draw_map(ax: Axes, axis: TimeAxis, course: Course, shown: NDArray[np.intp], limit: float) -> bool:
     """Draw weights as colours, one row for each column shown, and tell whether anything is hatched."""
     stretches = time_stretches(axis)
     weights = course.weights[:, shown]
     ax.pcolormesh(
         stretches.edges,
-        top + np.arange(len(shown) + 1),
+        np.arange(len(shown) + 1),
         np.ma.masked_invalid(stretches.filled(weights)),
         cmap=DIVERGING,
         vmin=-limit,
@@ -95,15 +92,15 @@ def draw_map(
         rasterized=True,
     )
     vague = ~course.determined[:, shown] & np.isfinite(weights)
-    hatch_cells(ax, stretches, vague, top)
+    hatch_cells(ax, stretches, vague)
     ax.set_facecolor(NOTHING)
     ax.set_xlim(stretches.edges[0], stretches.edges[-1])
-    ax.set_ylim(top + len(shown), 0)
+    ax.set_ylim(len(shown), 0)
     return bool(vague.any())
 
 
-def hatch_cells(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_], top: float = 0.0) -> None:
-    """Hatch the vague cells (K, n) of a heat map whose rows are one unit high, the first beginning at `top`.
+def hatch_cells(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_]) -> None:
+    """Hatch the vague cells (K, n) of a heat map whose rows are one unit high.
 
     Thousands of small boxes are only faded.
     """
@@ -113,23 +110,23 @@ def hatch_cells(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_], top: f
 
     whole = np.asarray(vague.all(axis=1))
     if np.count_nonzero(np.diff(vague & ~whole[:, np.newaxis], axis=0)) > _MOST_EDGES:
-        _fade(ax, stretches, vague, top)
+        _fade(ax, stretches, vague)
         return
-    boxes = [_box(stretches.span(*run), top, top + vague.shape[1]) for run in runs(whole)]
+    boxes = [_box(stretches.span(*run), 0, vague.shape[1]) for run in runs(whole)]
     for row, flags in enumerate((vague & ~whole[:, np.newaxis]).T):
-        boxes += [_box(stretches.span(*run), top + row, top + row + 1) for run in runs(flags)]
+        boxes += [_box(stretches.span(*run), row, row + 1) for run in runs(flags)]
     ax.add_collection(
         PolyCollection(boxes, facecolor=_FADED, edgecolor="0.55", hatch=HATCH, linewidth=0),
         autolim=False,
     )
 
 
-def _fade(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_], top: float) -> None:
+def _fade(ax: Axes, stretches: Stretches, vague: NDArray[np.bool_]) -> None:
     """Fade all cells at once: so many boxes would take minutes, and each would be too small for a hatch."""
     from matplotlib.colors import ListedColormap
 
     flags = stretches.filled(np.where(vague, 1.0, np.nan))
-    rows = top + np.arange(vague.shape[1] + 1)
+    rows = np.arange(vague.shape[1] + 1)
     ax.pcolormesh(
         stretches.edges, rows, np.ma.masked_invalid(flags), cmap=ListedColormap([_FADED]), rasterized=True
     )
@@ -144,24 +141,22 @@ def label_columns(
     ax: Axes,
     result: Result,
     shown: NDArray[np.intp],
-    tops: Sequence[float] = (0.0,),
     longest: int = LONGEST,
     by: By = "weight",
 ) -> None:
     """Write the names of columns beside their rows if there is room for all, and how many are left out.
 
-    Columns of slices that have their own are in order: of these some names are enough. Several heat maps,
-    whose first rows begin at `tops`, can have the same columns.
+    Columns of slices that have their own are in order: of these some names are enough.
     """
     labels = labels_of(result, "columns", result.shape[2], longest)
-    crowding = len(shown) * len(tops) / rows_that_fit(ax)
+    crowding = len(shown) / rows_that_fit(ax)
     if crowding <= 1:
         named = range(len(shown))
     else:
         named = range(0, len(shown), math.ceil(5 * crowding)) if result.ragged else range(0)
     ax.set_yticks(
-        [top + place + 0.5 for top in tops for place in named],
-        [labels[shown[place]] for _ in tops for place in named],
+        [place + 0.5 for place in named],
+        [labels[shown[place]] for place in named],
     )
     ax.set_ylabel(few_of(dimension_name(result, "columns"), len(shown), result.shape[2], by))
 

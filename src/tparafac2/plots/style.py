@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from tparafac2.plots.words import literal
@@ -62,25 +61,6 @@ _LINE = 1.05
 
 _LEFT_OVER = 0.85
 """Labels and titles will take some of the room that axes have when they are made."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """Colour and hatch of a family of methods; the hatch tells families apart without colour."""
-
-    colour: str
-    hatch: str = ""
-
-
-# Five hues of Okabe and Ito, and grey for the method the others are compared with.
-LOOKS = {
-    "PARAFAC2": Look("#767676"),
-    "tPARAFAC2": Look("#0072B2"),
-    "tCMF": Look("#E69F00", "////"),
-    "NNtCMF": Look("#009E73", "\\\\\\\\"),
-    "tPARAFAC2, chosen": Look("#56B4E9", "...."),
-    "flexible tPARAFAC2, chosen": Look("#D55E00", "xxxx"),
-}
 
 
 class LineLook(TypedDict):
