@@ -37,7 +37,7 @@ def test_help(option: str) -> None:
     assert run.returncode == 0
     assert run.stderr == ""
     assert "Find patterns that change in time." in run.stdout
-    assert "generate" in run.stdout
+    assert "forecast" in run.stdout
     assert max(map(len, run.stdout.splitlines())) <= 80
     assert "\x1b" not in run.stdout
 
@@ -58,7 +58,7 @@ def test_completion_is_not_offered() -> None:
     assert "completion" not in RUNNER.invoke(app, ["--help"]).stdout
 
 
-@pytest.mark.parametrize("arguments", [["frobnicate"], ["--frobnicate"], ["generate"], ["generate", "easy"]])
+@pytest.mark.parametrize("arguments", [["frobnicate"], ["--frobnicate"], ["fit"], ["transform", "folder"]])
 def test_wrong_usage(arguments: list[str]) -> None:
     run = RUNNER.invoke(app, arguments)
     assert run.exit_code == ExitCode.USAGE
@@ -67,7 +67,7 @@ def test_wrong_usage(arguments: list[str]) -> None:
     assert "Traceback" not in run.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["generate", "--help"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["fit", "--help"]])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = f"""
 import sys

@@ -19,7 +19,7 @@ COMMANDS = typer.main.get_command(app).commands
 FIT = flags_of(COMMANDS["fit"])
 PYTHON = re.compile(
     r"\w+=|\bpandas\.|\bframe\.|\btparafac2\.(?!html)|Result\.|\bwith overwrite|"
-    r"\b(n_starts|n_jobs|random_state|max_iter|top_columns|feasibility_tol|coverage_|n_weak)\b"
+    r"\b(n_starts|n_jobs|random_state|max_iter|top_columns|feasibility_tol|coverage_)\b"
 )
 
 
@@ -28,8 +28,8 @@ def test_flags_are_those_of_the_command():
     assert FIT["top_columns"] == "--top-columns"
     assert FIT["as_json"] == "--json"
     assert "file" not in FIT  # an argument
-    assert "n_weak" not in FIT
-    assert flags_of(COMMANDS["generate"])["n_weak"] == "--weak"
+    assert "h" not in FIT
+    assert flags_of(COMMANDS["forecast"])["h"] == "--steps"
     assert flags_of(None) == {}
 
 

@@ -29,7 +29,7 @@ def rows(text):
 
 
 def test_there_are_commands():
-    assert {"fit", "compare", "info", "report", "demo", "generate"} <= set(COMMANDS)
+    assert {"fit", "compare", "info", "report", "demo"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,10 +1,8 @@
 """Synthetic data on disk: read back as they were, fitted as they are, complete or not at all."""
 
-import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,6 @@ from tparafac2.data import take_in
 from tparafac2.synthetic import (
     Concept,
     Constant,
-    Gradual,
     Incremental,
     Periodic,
     Sudden,
@@ -96,7 +93,6 @@ def test_the_models_know_the_dimensions(tmp_path: Path, small_data) -> None:
 
 def test_facts() -> None:
     attributes = overlapping(5, 0.3, 0.25, **SMALL).to_dataset().attrs
-    recipe = json.loads(attributes.pop("recipe"))
     python = "overlapping(seed=5, overlap=0.3, noise=0.25, n_times=8, n_rows=12, n_columns=40, n_concepts=2, "
     assert python in attributes.pop("python")
     assert attributes == {
@@ -105,62 +101,13 @@ def test_facts() -> None:
         "noise": 0.25,
         "overlap": 0.3,
         "tparafac2_version": tp.__version__,
-        "command": "tparafac2 generate overlapping data.nc --seed 5 --overlap 0.3 --noise 0.25 "
-        "--times 8 --rows 12 --columns 40 --concepts 2",
     }
-    assert recipe["concepts"][0]["drift"]["kind"] == "Incremental"
-    assert (recipe["dtype"], recipe["enforce_parafac2"]) == ("float64", False)
-    assert recipe["size"] == {"n_times": 8, "n_rows": 12, "n_columns": 40}
-
-
-@pytest.mark.parametrize("kind", ["custom", "single precision"])
-def test_no_command_is_promised_where_there_is_none(kind: str) -> None:
-    assert "command" not in DATA[kind]().to_dataset().attrs
-
-
-class Own:
-    """A drift and a strength in one that no file knows."""
-
-    def activity(self, initial, final, n_times, rng):
-        return Gradual(2).activity(initial, final, n_times, rng)
-
-    def values(self, n_times, rng):
-        return np.full(n_times, 3.0)
-
-    def __repr__(self) -> str:
-        return "Own()"
-
-
-@dataclass(frozen=True)
-class Listed:
-    numbers: object
-
-    def values(self, n_times, rng):
-        return np.full(n_times, 2.0)
-
-
-def test_concepts_of_a_user_are_named(tmp_path: Path) -> None:
-    concepts = [Concept(Own(), Own()), Concept(Sudden(np.int64(2)), Listed(np.float32(1.5)))]
-    data = generate(concepts, 0, n_times=5, n_rows=6, n_columns=20)
-    data.save(tmp_path / "data.nc")
-    first, second = json.loads(xr.load_dataset(tmp_path / "data.nc").attrs["recipe"])["concepts"]
-    assert first == {"kind": "Concept", "drift": "Own()", "strength": "Own()"}
-    assert second["drift"] == {"kind": "Sudden", "start": 2}
-    assert second["strength"] == {"kind": "Listed", "numbers": 1.5}
 
 
 def test_a_seed_greater_than_the_numbers_of_files(tmp_path: Path) -> None:
     seed = 2**70
     easy(seed, **SMALL).save(tmp_path / "data.nc")
     assert xr.load_dataset(tmp_path / "data.nc").attrs["seed"] == str(seed)
-
-
-def test_many_concepts_fit_into_the_file(tmp_path: Path) -> None:
-    data = easy(0, n_times=2, n_rows=400, n_columns=2400, n_concepts=400)
-    data.save(tmp_path / "data.nc")
-    recipe = xr.load_dataset(tmp_path / "data.nc").attrs["recipe"]
-    assert len(recipe) > 2**16
-    assert len(json.loads(recipe)["concepts"]) == 400
 
 
 # --- refusals -----------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from tparafac2.cli import (
     complete,
     fit,
     forecast,
-    generate,
     transform,
     viewing,
 )
@@ -38,7 +37,6 @@ app.command("info", epilog=viewing.INFO_EXAMPLES)(viewing.info)
 app.command("transform", epilog=transform.EXAMPLES)(transform.transform)
 app.command("complete", epilog=complete.EXAMPLES)(complete.complete)
 app.command("demo", epilog=fit.DEMO_EXAMPLES)(fit.demo)
-app.command("generate", epilog=generate.EXAMPLES)(generate.generate)
 
 
 def _show_version(asked: bool) -> None:

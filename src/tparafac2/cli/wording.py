@@ -16,11 +16,6 @@ _OTHER_NAMES = {
     "n_resamples": "intervals",
     "n_masks": "masks",
     "n_splits": "splits",
-    "n_weak": "weak",
-    "n_concepts": "concepts",
-    "n_times": "times",
-    "n_rows": "rows",
-    "n_columns": "columns",
     "h": "steps",
 }
 """What Python calls the options that are called otherwise here."""

@@ -29,7 +29,7 @@ OBJECTS = "Python objects, which are not opened"
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _ONLY = "array"  # what an .npy file holds has no name
-_DATA = "X"  # what data are called beside other arrays, as in the files of `tparafac2 generate`
+_DATA = "X"  # what data are called beside other arrays, as in saved synthetic data
 
 
 def read_netcdf(path: Path, dims: Mapping[Mode, str], values: str | None) -> xr.DataArray:

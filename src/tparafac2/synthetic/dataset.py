@@ -88,8 +88,8 @@ class SyntheticData:
         -------
         xarray.Dataset
             ``X`` (time, rows, columns), which every model can fit as it is; the true ``A`` (rows, component),
-            ``B`` (time, columns, component) and ``C`` (time, component). The attributes say what the data are
-            and what makes them again: a line of ``python``, and the ``command`` where there is one.
+            ``B`` (time, columns, component) and ``C`` (time, component). The attributes say what the data
+            are, and ``python`` is a line that makes them again.
 
         Examples
         --------

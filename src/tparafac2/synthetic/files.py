@@ -1,10 +1,8 @@
-"""Synthetic data, their truth and what makes them again, as a labelled data set and on disk."""
+"""Synthetic data, their truth and the line that makes them again, as a labelled data set and on disk."""
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,27 +30,23 @@ def to_dataset(data: SyntheticData) -> xr.Dataset:
         "C": (("time", "component"), data.C, {"long_name": "true strengths"}),
     }
     component = np.arange(1, len(data.concepts) + 1)
-    return xr.Dataset(variables, {"component": component}, facts(data))
+    return xr.Dataset(variables, {"component": component}, _facts(data))
 
 
-def facts(data: SyntheticData) -> dict[str, str | int | float]:
+def _facts(data: SyntheticData) -> dict[str, str | int | float]:
     """Say in plain values what the data are and what made them."""
     from tparafac2 import __version__
 
     recipe, seed = data.recipe, int(data.seed)
-    known: dict[str, str | int | float] = {
+    return {
         "case": data.case,
         # Seeds have no greatest value, numbers in files have.
         "seed": seed if seed <= np.iinfo(np.int64).max else str(seed),
         "noise": float(data.noise),
         "overlap": float(recipe.overlap),
-        # A drift or strength has the name of its class as its "kind".
-        "recipe": json.dumps({**_fields(recipe), "size": recipe.size._asdict()}, default=_jsonable),
         "tparafac2_version": __version__,
         "python": _python_line(recipe),
     }
-    command = _command_line(recipe)
-    return known if command is None else {**known, "command": command}
 
 
 def save_data(data: SyntheticData, path: str | os.PathLike[str]) -> None:
@@ -90,7 +84,7 @@ def _python_line(recipe: Recipe) -> str:
     """Give a line of Python that makes the data set again."""
     arguments: dict[str, Any] = {
         "seed": int(recipe.seed),
-        **_own_argument(recipe, weak="n_weak", overlap="overlap"),
+        **_own_argument(recipe),
         "noise": float(recipe.noise),
         **{name: int(number) for name, number in recipe.size._asdict().items()},
     }
@@ -106,38 +100,10 @@ def _python_line(recipe: Recipe) -> str:
     return f"from tparafac2.synthetic import *; data = {function}({listed})"
 
 
-def _command_line(recipe: Recipe) -> str | None:
-    """Give the command that makes the data set again, or None where no command can."""
-    if recipe.case == "custom" or recipe.dtype != "float64":
-        return None
-    options: dict[str, Any] = {
-        "seed": int(recipe.seed),
-        **_own_argument(recipe, weak="weak", overlap="overlap"),
-        "noise": float(recipe.noise),
-        **{name.removeprefix("n_"): int(number) for name, number in recipe.size._asdict().items()},
-        "concepts": len(recipe.concepts),
-    }
-    words = ["tparafac2 generate", recipe.case.replace("_", "-"), "data.nc"]
-    words += [f"--{name} {value}" for name, value in options.items()]
-    return " ".join(words if recipe.fresh_importances else [*words, "--held"])
-
-
-def _own_argument(recipe: Recipe, *, weak: str, overlap: str) -> dict[str, int | float]:
-    """Give the argument that only this case has, under the name it goes by."""
+def _own_argument(recipe: Recipe) -> dict[str, int | float]:
+    """Give the argument that only this case has."""
     if recipe.case == "almost_zero":
-        return {weak: sum(isinstance(concept.strength, Weakened) for concept in recipe.concepts)}
+        return {"n_weak": sum(isinstance(concept.strength, Weakened) for concept in recipe.concepts)}
     if recipe.case in ("overlapping", "custom"):
-        return {overlap: float(recipe.overlap)}
+        return {"overlap": float(recipe.overlap)}
     return {}
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    return {field.name: getattr(record, field.name) for field in fields(record)}
-
-
-def _jsonable(value: object) -> object:
-    if is_dataclass(value):
-        return {"kind": type(value).__name__, **_fields(value)}
-    if isinstance(value, np.generic):
-        return value.item()
-    return repr(value)  # of a user's own making
