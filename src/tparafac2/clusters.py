@@ -37,22 +37,15 @@ def require_dask(asked: str) -> None:
 
 
 @contextmanager
-def connected(address: str, n_workers: int | None = None) -> Iterator[Any]:
-    """A client of the cluster whose scheduler has an address, or of one on this machine ("local").
-
-    Parameters
-    ----------
-    address : str
-    n_workers : int, optional
-        Processes of one on this machine; as many as there are cores unless given.
-    """
+def connected(address: str) -> Iterator[Any]:
+    """A client of the cluster whose scheduler has an address, or of one on this machine ("local")."""
     require_dask(address)
     from distributed import Client, LocalCluster
 
     if address == "local":
         usual: dict[str, Any] = {"dashboard_address": None, "silence_logs": "CRITICAL"}
         with (
-            LocalCluster(n_workers=n_workers, threads_per_worker=1, **usual) as cluster,
+            LocalCluster(threads_per_worker=1, **usual) as cluster,
             Client(cluster) as client,
         ):
             yield client

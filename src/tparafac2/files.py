@@ -8,20 +8,13 @@ from pathlib import Path
 
 
 @contextmanager
-def written_whole(target: Path, *, keep: bool = False) -> Iterator[Path]:
+def written_whole(target: Path) -> Iterator[Path]:
     """Give a path to write to, which becomes `target` only if all went well.
 
     Parameters
     ----------
     target : Path
         Replaced at one stroke if it exists.
-    keep : bool
-        Refuse to replace it: the first to write a file has written it for good.
-
-    Raises
-    ------
-    FileExistsError
-        If `keep` and there is a file already, even one that came while this one was written.
 
     Examples
     --------
@@ -38,10 +31,7 @@ def written_whole(target: Path, *, keep: bool = False) -> Iterator[Path]:
         yield unfinished
         with open(unfinished, "rb") as written:
             os.fsync(written.fileno())  # or a power cut could leave the name without the content
-        if keep:
-            _move_if_free(unfinished, target)
-        else:
-            os.replace(unfinished, target)
+        os.replace(unfinished, target)
     except OSError as error:
         if error.errno is None:
             raise
@@ -49,17 +39,6 @@ def written_whole(target: Path, *, keep: bool = False) -> Iterator[Path]:
         raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _move_if_free(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)  # the one way to give a name that fails if the name is taken
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links: look first, and hope that nobody comes in between
-        if target.exists():
-            raise FileExistsError(f"{target} exists already.") from None
-        os.replace(source, target)
 
 
 UNFINISHED = ".unfinished"

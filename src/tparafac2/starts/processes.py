@@ -120,9 +120,9 @@ def _hears_interrupts() -> bool:
 
 
 def in_processes(
-    work: Callable[..., Done], pieces: Iterable[tuple[Any, ...]], n_jobs: int, *, ordered: bool = True
+    work: Callable[..., Done], pieces: Iterable[tuple[Any, ...]], n_jobs: int
 ) -> Generator[Done, None, None]:
-    """Do the pieces of work in several processes, and hand out what comes of them.
+    """Do the pieces of work in several processes, and hand out what comes of them, in their order.
 
     Parameters
     ----------
@@ -131,14 +131,12 @@ def in_processes(
         Arguments of the calls.
     n_jobs : int
         Number of processes.
-    ordered : bool
-        Whether results come in the order of the pieces, or as soon as they are there.
     """
     from joblib import Parallel, delayed
 
     parallel = Parallel(
         n_jobs=n_jobs,
-        return_as="generator" if ordered else "generator_unordered",
+        return_as="generator",
         initializer=_settle_in,
         initargs=(os.getpid(),),
     )
