@@ -60,7 +60,7 @@ NEEDS_NO_EXAMPLE = {
     "Severity",
     "Band",
     "ConvergenceWarning",
-} | {"Outcome", "TasksDone"}
+}
 """Base classes, what other functions return, and words: the examples stand where these are used."""
 
 
