@@ -14,8 +14,6 @@ from tparafac2.penalties import (
     L1,
     Box,
     GeneralisedRidge,
-    HuberChanges,
-    LinearDynamics,
     NormBall,
     Penalty,
     Simplex,
@@ -41,9 +39,6 @@ def terms_for(model: tp.TParafac2) -> Iterator[tuple[str, list[Penalty]]]:
     yield "Unimodal", [Unimodal()]
     yield "TotalVariation", [TotalVariation(0.2 * strength)]
     yield "GeneralisedRidge", [GeneralisedRidge(chain, 0.2 * strength)]
-    yield "HuberChanges", [HuberChanges(strength, 0.1 * norm)]
-    yield "LinearDynamics, H symmetric", [LinearDynamics(0.95 * np.eye(J), 0.5 * strength)]
-    yield "LinearDynamics", [LinearDynamics(0.95 * np.eye(J) + 0.05 * np.eye(J, k=1), 0.5 * strength)]
 
 
 def seconds(X: np.ndarray, terms: list[Penalty], **settings: object) -> tuple[float, tp.TParafac2]:

@@ -11,8 +11,6 @@ from tparafac2.penalties import (
     L1,
     Box,
     GeneralisedRidge,
-    HuberChanges,
-    LinearDynamics,
     NonNegative,
     NormBall,
     Parafac2,
@@ -110,8 +108,6 @@ COSTS = [
     L1(1.0),
     TotalVariation(1.0),
     GeneralisedRidge(np.eye(10)),
-    HuberChanges(1.0, 0.1),
-    LinearDynamics(np.eye(10)),
     TemporalSmoothness(1.0),
 ]
 
@@ -149,8 +145,6 @@ def test_weights_of_zero_cost_nothing():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"penalties_b": [LinearDynamics(np.eye(3))]}, r"H of shape \(3, 3\), but there are 10 columns"),
-        ({"penalties_c": [LinearDynamics(np.eye(3))]}, "give it in penalties_b only"),
         ({"penalties_b": [GeneralisedRidge(np.eye(3))]}, r"matrix of shape \(3, 3\), but .* has 10 entries"),
         ({"penalties_a": [GeneralisedRidge(np.eye(3))]}, r"matrix of shape \(3, 3\), but .* has 20 entries"),
         ({"penalties_a": [Parafac2()]}, "give it in penalties_b only"),
@@ -158,7 +152,7 @@ def test_weights_of_zero_cost_nothing():
         ({"penalties_b": [Simplex(), L1(1.0)]}, "is a constant beside Simplex"),
         ({"penalties_b": [Box(-2.0, -1.0)], "nonnegative": "patterns"}, "on the patterns have no point"),
         ({"penalties_c": [Box(-2.0, -1.0)]}, "on the strengths have no point in common"),
-        ({"penalties_b": [HuberChanges(1.0, 1.0, (1.0,))]}, "4 slices: give 3 weights"),
+        ({"penalties_b": [TemporalSmoothness(1.0, weights=(1.0,))]}, "4 slices: give 3 weights"),
     ],
 )
 def test_a_fit_refuses_at_the_door(given, says, monkeypatch):

@@ -367,6 +367,15 @@ def test_another_term_on_changes_in_time_is_no_part_of_the_smoothness(data):
     assert model.result_.smoothness == pytest.approx(2e-3)
 
 
+@pytest.mark.parametrize("mode", ["b", "c"])
+def test_a_term_on_changes_in_time_does_not_say_how_it_goes_on(data, mode):
+    model = tp.TParafac2(2, n_starts=1, max_iter=3, random_state=0, **{f"penalties_{mode}": [Jumps(5.0)]})
+    with pytest.warns(tp.ConvergenceWarning):
+        model.fit(data.X[:6])
+    with pytest.raises(ValueError, match=r"\(Jumps\).*fit all data again"):
+        model.append(data.X[6:])
+
+
 def test_a_term_on_changes_in_time_does_not_fill_in_columns_that_come_and_go(data):
     X = np.array(data.X)
     X[:3, :, 5] = np.nan

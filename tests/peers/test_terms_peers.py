@@ -8,7 +8,6 @@ from tparafac2.penalties import (
     L1,
     Box,
     GeneralisedRidge,
-    LinearDynamics,
     NormBall,
     Simplex,
     TotalVariation,
@@ -27,7 +26,6 @@ RANK = 2
 SIZES = {"n_times": 5, "n_rows": 20, "n_columns": 18}
 LAMBDA_A, LAMBDA_B = 0.1, 5.0
 CHAIN = laplacian([(j, j + 1) for j in range(17)], 18)
-DYNAMICS = 0.9 * np.eye(18) + 0.1 * np.eye(18, k=1)
 
 
 class LeastVariation(peer.MatrixPenalty):
@@ -56,7 +54,6 @@ CASES = {
         GeneralisedRidge(CHAIN, 2.0),
         lambda: peer.GeneralizedL2Penalty(CHAIN.toarray()),
     ),
-    "dynamics": (LinearDynamics(DYNAMICS, 2.0), lambda: peer.LDSPenalty(1.0, DYNAMICS)),
 }
 
 

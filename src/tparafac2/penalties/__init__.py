@@ -23,7 +23,6 @@ from tparafac2.penalties.abilities import (
 from tparafac2.penalties.along_columns import GeneralisedRidge, TotalVariation, laplacian
 from tparafac2.penalties.base import Bands, Pace, Paced, Penalty, Quadratic, Reach, missing_attributes
 from tparafac2.penalties.check import PenaltyError, check_penalty
-from tparafac2.penalties.in_time import HuberChanges, LinearDynamics
 from tparafac2.penalties.proximal import links_of, squared_steps
 from tparafac2.penalties.requirements import FEASIBLE
 from tparafac2.penalties.sets import Box, NormBall, Simplex, Unimodal
@@ -36,8 +35,6 @@ __all__ = [
     "Bands",
     "Box",
     "GeneralisedRidge",
-    "HuberChanges",
-    "LinearDynamics",
     "NonNegative",
     "NormBall",
     "Pace",

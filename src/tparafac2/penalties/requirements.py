@@ -74,7 +74,7 @@ def require_square_matrix(owner: str, name: str, given: Any) -> Any:
 
     Examples
     --------
-    >>> require_square_matrix("LinearDynamics", "H", [[1, 0], [0, 1]]).tolist()
+    >>> require_square_matrix("GeneralisedRidge", "matrix", [[1, 0], [0, 1]]).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
     if hasattr(given, "tocsr"):

@@ -137,9 +137,6 @@ _FURTHER = {
     "Unimodal": "have one peak in every component",
     "TotalVariation": "change by few steps (total variation, strength {strength:g})",
     "GeneralisedRidge": "are alike where a matrix joins them (strength {strength:g})",
-    "HuberChanges": "change little in time, or suddenly (Huber, strength {strength:g}, threshold "
-    "{threshold:g})",
-    "LinearDynamics": "follow given dynamics (strength {strength:g})",
 }
 _REASONS = {
     "not_converged": "did not converge",
