@@ -322,11 +322,6 @@ def test_rows_of_slices_of_different_widths():
 # --- what is refused ----------------------------------------------------------------------------------------
 
 
-def test_weights_by_residuals_are_refused(X):
-    with pytest.raises(ValueError, match=r"weights='rows' are estimated by a fit.*give numbers"):
-        Parts.of(X, weights="rows")
-
-
 def test_data_of_the_user_s_own_kind_are_refused():
     with pytest.raises(TypeError, match="X is a SparseData, of which no parts can be made: give the slices"):
         Parts.of(tp.data.SparseData.from_slices([csr_array(np.eye(4))] * 2))

@@ -276,7 +276,6 @@ REFUSED = {
         "too few to hide",
     ),
     "other columns": (lambda X: [X[0], X[1, :, :20], X[2]], {}, "no entries can be hidden"),
-    "estimated weights": (lambda X: X, {"weights": "rows"}, "estimated by a fit"),
     "groups": (lambda X: X, {"groups": [1, 2]}, "one value for each of the 60 rows"),
     "a name of groups": (lambda X: X, {"groups": "kind"}, "one value for each row, or be a mapping.*'kind'"),
     "rows without a group": (lambda X: X, {"groups": [None, *range(59)]}, "nothing for 1 of 60 rows"),

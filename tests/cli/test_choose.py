@@ -132,7 +132,6 @@ def test_the_first_ctrl_c_gives_the_best_so_far(table, tmp_path, monkeypatch):
         (["--model", "cp", "--rank", "2", "--groups", "sex"], 3, "--groups is for what the data choose"),
         (["--rank", "2", "--smoothness", "1", "--masks", "1"], 3, "--masks is for what the data choose"),
         (["--masks", "0"], 3, "--masks must be at least 1"),
-        (["--weights", "rows"], 3, "give a file or a column with numbers, or --rank and --smoothness"),
         (["--to", "2001"], 3, "from 3 times on; got 2. Give --rank and --smoothness, or use --model cp."),
         (["--where", "who<4", "--where", "word<2"], 3, "too few to hide 2 x 10%"),
     ],

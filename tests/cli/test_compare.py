@@ -279,8 +279,6 @@ def test_data_that_are_too_small_for_halves_are_compared_without(larger, table):
     assert ended.exit_code == 0, ended.output
     assert "Note: hidden entries and halves of the rows say nothing here: halves of 16 rows" in ended.stderr
     assert "hidden_error" not in ended.stdout
-    estimated = run("compare", *larger, "--rank", "1", "--weights", "rows")
-    assert "--weights rows are estimated by a fit" in estimated.stderr
 
 
 def test_ctrl_c_while_models_are_measured_keeps_their_fits(larger, monkeypatch):

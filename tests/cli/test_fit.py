@@ -230,12 +230,6 @@ def test_weights_from_a_column_of_rows_or_of_lines(table, tmp_path):
     assert found.evaluate(again).objective == pytest.approx(found.objective, rel=1e-9)
 
 
-def test_weights_that_are_estimated(table, tmp_path):
-    _, found, out = _weighed(table, tmp_path, "--weights", "rows")
-    assert found.weighting["by"] == "residuals"
-    assert "estimated" in json.loads((out / "log.json").read_text())["about"]["weights"]
-
-
 @pytest.mark.parametrize(
     ("text", "arguments", "said"),
     [
@@ -245,7 +239,11 @@ def test_weights_that_are_estimated(table, tmp_path):
         ("who,people\\n0,1\\n1,x\\n", ["--weights", "FILE"], "line 3: 'x' in 'people' is not a number"),
         ("who,people\\n0,1\\n1,2\\n", ["--weights", "FILE"], "--weights has no weight for 10 of 12 rows"),
         ("who,a,b\\n0,1,2\\n", ["--weights", "FILE"], "give a file with two"),
-        ("", ["--weights", "rows", "--missing", "em"], "--weights cannot be kept to with --missing em"),
+        (
+            "who,people\\n0,1\\n1,2\\n",
+            ["--weights", "FILE", "--missing", "em"],
+            "--weights cannot be kept to with --missing em",
+        ),
     ],
 )
 def test_weights_that_cannot_be_used_are_refused(table, tmp_path, text, arguments, said):

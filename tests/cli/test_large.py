@@ -54,7 +54,6 @@ def test_preparations_are_done_while_reading(store, tmp_path):
         (["--memory", "much"], "--memory must be a size of at least 1 MB, such as '8GB'"),
         (["--hours", "0"], "--hours must be a number above 0"),
         (["--memory", "2MB", "--missing", "em"], "not for data that are read in blocks of rows"),
-        (["--memory", "2MB", "--weights", "rows"], "not for data that are read in blocks of rows"),
         (["--memory", "2MB", "--hours", "1e-9"], "are to be expected"),
     ],
 )

@@ -95,7 +95,6 @@ def test_what_the_model_does_not_know(folder, tmp_path):
         (["fit", "new.nc", "--out", "x.txt"], ExitCode.SETTINGS, "--out must end in .csv"),
         (["fit", "new.nc", "--out", "new.csv"], ExitCode.FILES, "exists: choose another name, or replace it"),
         (["fit", "new.nc", "--out", "no/x.csv"], ExitCode.FILES, "there is no folder"),
-        (["fit", "new.nc", "--weights", "rows"], ExitCode.SETTINGS, "weights of new rows must be numbers"),
     ],
 )
 def test_what_cannot_be(folder, arguments, code, sentence, monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tparafac2.data import Compressed, SliceData, Table, compress, row_errors, take_in
+from tparafac2.data import Compressed, SliceData, Table, compress, take_in
 from tparafac2.preparing import Preparation
 
 _RNG = np.random.default_rng(0)
@@ -47,10 +47,6 @@ def test_products_and_errors_are_sums_by_weight(case: str) -> None:
     model = np.einsum("nri,nrkj->nkij", _AT, _W)
     np.testing.assert_allclose(data.residual_sse(_AT, _W), (w * (x - model) ** 2).sum(axis=(1, 2, 3)))
     seen = w > 0
-    np.testing.assert_allclose(
-        row_errors(data, _AT[0].T, _W[0].transpose(1, 2, 0)),
-        (seen * (x - model[0]) ** 2).sum(axis=(0, 2)) / seen.sum(axis=(0, 2)),
-    )
     np.testing.assert_allclose(intake.weighting.rows, w.sum(axis=(0, 2)) / seen.sum(axis=(0, 2)))
 
 
@@ -67,8 +63,6 @@ def test_centred_sparse_tables_are_weighted_too() -> None:
     At, W = _AT[:, :, :I], _RNG.normal(size=(2, 3, sparse.data.shape[0], sparse.data.shape[2]))
     for of in (lambda data: data.project(At), lambda data: data.residual_sse(At, W)):
         np.testing.assert_allclose(of(sparse.data), of(dense.data), rtol=1e-10, atol=1e-13)
-    errors = [row_errors(one.data, At[0].T, W[0].transpose(1, 2, 0)) for one in (sparse, dense)]
-    np.testing.assert_allclose(*errors, rtol=1e-10)
 
 
 def _compressed(data: SliceData) -> Compressed:

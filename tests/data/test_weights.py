@@ -93,6 +93,7 @@ def test_anything_is_read_or_refused_in_a_sentence(given: object) -> None:
         ({0: 1, 1: [1, 2], 2: 1}, "by row label must be numbers"),
         (["a", "b", "c"], "must be numbers; got 'a'"),
         (5, "cannot be 5"),
+        ("rows", "must be numbers; got 'rows'"),
         ([1, 1, 1e-20], "nothing beside their mean"),
         (np.where(np.arange(3)[:, None] == 1, 0.0, np.ones((2, 3, 4))), "1 of 3 rows were never observed"),
     ],

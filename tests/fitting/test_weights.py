@@ -133,33 +133,38 @@ def _noisy_rows(seed: int) -> tuple[Any, np.ndarray, np.ndarray]:
     return truth, truth.X + noise[:, None] * rng.standard_normal(truth.X.shape), noise
 
 
+def _estimated(model: Any, X: Any) -> Any:
+    """The recipe of docs/choosing.md: fit, and weigh rows by what the fit leaves of them, in turn."""
+    weights = np.ones(X.shape[1])
+    for _ in range(5):
+        model.fit(X, weights=weights)
+        basis = np.linalg.svd(np.sqrt(weights)[:, None] * model.A_, full_matrices=False)[0]
+        left = np.square(X - model.reconstruct()).mean(axis=(0, 2)) / (1.001 - np.square(basis).sum(axis=1))
+        weights = 1 / np.maximum(left, 0.1 * np.median(left))
+    return model
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_noisy_rows_do_no_harm_with_weights_given_or_estimated(seed: int) -> None:
     truth, X, noise = _noisy_rows(seed)
-    scores = {
-        name: factor_match_score(tp.TParafac2(3, n_starts=3, random_state=0).fit(X, weights=weights), truth)
-        for name, weights in (("none", None), ("right", 1 / noise**2), ("rows", "rows"))
-    }
-    assert scores["none"] < 0.5
-    assert scores["right"] > 0.7
-    assert scores["rows"] > scores["right"] - 0.05
+    none, right, rows = (tp.TParafac2(3, n_starts=3, random_state=0) for _ in range(3))
+    assert factor_match_score(none.fit(X), truth) < 0.5
+    assert factor_match_score(right.fit(X, weights=1 / noise**2), truth) > 0.7
+    score = factor_match_score(_estimated(rows, X), truth)
+    assert score > factor_match_score(right, truth) - 0.05
 
 
-def test_estimated_weights_are_kept_and_repeatable(tmp_path: Path) -> None:
+def test_weights_of_rows_are_kept(tmp_path: Path) -> None:
     _, X, noise = _noisy_rows(0)
-    model = tp.TParafac2(3, n_starts=2, random_state=0).fit(X, weights="rows")
+    model = tp.TParafac2(3, n_starts=2, random_state=0).fit(X, weights=1 / noise**2)
     weights = model.result_.row_weights
     assert weights.mean() == pytest.approx(1.0)
-    assert weights[noise == noise.max()].max() < 0.05 < 0.5 < weights[noise == noise.min()].min()
-    again = tp.TParafac2(3, n_starts=2, random_state=0).fit(X, weights="rows")
-    np.testing.assert_array_equal(again.result_.row_weights, weights)
-    sparse = tp.TParafac2(3, n_starts=2, random_state=0).fit([csr_array(one) for one in X], weights="rows")
-    np.testing.assert_allclose(sparse.result_.row_weights, weights, rtol=1e-5)
+    np.testing.assert_allclose(weights * noise**2, weights[0] * noise[0] ** 2)
     model.save(tmp_path / "model.nc")
     loaded = tp.load(tmp_path / "model.nc")
     np.testing.assert_array_equal(loaded.result_.row_weights, weights)
     assert loaded.result_.weighting == model.result_.weighting
-    assert loaded.result_.weighting["by"] == "residuals"
+    assert loaded.result_.weighting["by"] == "rows"
     assert loaded.evaluate(X).objective == pytest.approx(model.objective_, rel=1e-9)
     shown = loaded.to_dataset()
     np.testing.assert_array_equal(shown.row_weight.values, weights)
@@ -167,28 +172,21 @@ def test_estimated_weights_are_kept_and_repeatable(tmp_path: Path) -> None:
     assert "Weighted by row" in loaded.summary()
 
 
-def test_perfect_data_leave_all_rows_even() -> None:
-    X = tp.synthetic.easy(seed=0, n_times=6, n_rows=15, n_columns=18, noise=0.0).X
-    model = tp.Parafac2(3, n_starts=3, random_state=0, tol=1e-12).fit(X, weights="rows")
-    assert model.explained_variance_ > 0.9999
-
-
 def test_weights_are_refused_where_they_could_not_be_kept_to() -> None:
     with pytest.raises(ValueError, match="weights cannot be kept to with missing='em'"):
         _fresh("tparafac2", missing="em").fit(_X, weights=_ROWS)
     with pytest.raises(ValueError, match="weights cannot be kept to with algorithm='paper'"):
-        _fresh("tparafac2", algorithm="paper").fit(_X, weights="rows")
+        _fresh("tparafac2", algorithm="paper").fit(_X, weights=_ROWS)
     with pytest.raises(ValueError, match="compress=True is not possible with missing entries or weights"):
         _fresh("tparafac2", compress=True).fit(_X, weights=_ENTRIES)
-    with pytest.raises(ValueError, match="weights must be 'rows', one number for each row"):
+    with pytest.raises(ValueError, match="weights must be numbers; got 'columns'"):
         _fresh("tparafac2").fit(_X, weights="columns")
     sparse = [csr_array(one) for one in _X]
     with pytest.raises(ValueError, match="weights of entries were given with sparse data"):
         _fresh("tparafac2").fit(sparse, weights=_ENTRIES)
     made = tp.data.SparseData.from_slices(sparse)
-    for weights in (_ROWS, "rows"):
-        with pytest.raises(ValueError, match="weights are not for SparseData"):
-            _fresh("tparafac2").fit(made, weights=weights)
+    with pytest.raises(ValueError, match="weights are not for SparseData"):
+        _fresh("tparafac2").fit(made, weights=_ROWS)
 
 
 def test_an_evaluation_asks_for_the_weights_that_a_result_does_not_keep() -> None:

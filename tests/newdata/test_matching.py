@@ -231,7 +231,7 @@ def test_another_preparation_is_refused():
     ("more", "sentence"),
     [
         ({"unknown": "ignore"}, "unknown must be 'refuse' or 'drop'; got 'ignore'"),
-        ({"weights": "rows"}, "weights of new rows must be numbers"),
+        ({"weights": "rows"}, "weights must be numbers"),
     ],
 )
 def test_what_else_may_be_said(model, more, sentence):

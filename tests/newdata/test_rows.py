@@ -107,11 +107,6 @@ def test_without_weights_rows_count_as_the_mean_row():
     assert relative(model.transform(X), model.transform(X, weights=np.full(24, mean))) < 1e-12
 
 
-def test_estimated_weights_are_given_back_as_they_are_kept():
-    model = tp.TParafac2(2, **FULL).fit(X, weights="rows")
-    assert relative(model.transform(X, weights=model.result_.row_weights), model.A_) < 1e-7
-
-
 @pytest.mark.parametrize(
     "preparation",
     [

@@ -26,7 +26,7 @@ from tparafac2.data import (
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.large import stored_if_large
 from tparafac2.preparing import Adjustment, Preparation, Prepared, as_prepared
-from tparafac2.words import Advice, Argument, Setting
+from tparafac2.words import Argument
 
 _CHUNK = 2**16  # entries of which the model is computed at a time
 
@@ -117,7 +117,7 @@ class Parts:
         exact: bool = True,
         bridge: bool = True,
     ) -> Self:
-        """Take whatever `fit` takes, but for data of the user's own kind, and weights by residuals.
+        """Take whatever `fit` takes, but for data of the user's own kind.
 
         Parameters
         ----------
@@ -126,16 +126,6 @@ class Parts:
         dtype, exact, bridge
             As in `take_in`.
         """
-        if isinstance(weights, str):
-            raise InvalidValue(
-                Setting("weights", weights),
-                " are estimated by a fit, and would be others for every part of the data: ",
-                Advice(
-                    "known_weights",
-                    "give numbers, for example ``result_.row_weights`` of such a fit.",
-                ),
-                received=weights,
-            )
         X = as_prepared(X)
         prepared = X if isinstance(X, Prepared) else Prepared(Preparation(), X)
         if isinstance(prepared.data, SliceData):

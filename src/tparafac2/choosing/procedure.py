@@ -133,7 +133,7 @@ def choose(
         bridge=asked.bridge,
     )
     if parts.whole.weighting is not None:
-        check_weights(weights, {"missing": asked.missing, "algorithm": "fast"})
+        check_weights({"missing": asked.missing, "algorithm": "fast"})
     if search.get("ranks") is None:
         asked = asked.cut_to(parts.shape)
     asked.check_size(parts.shape)

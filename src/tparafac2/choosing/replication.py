@@ -31,7 +31,7 @@ class Replication:
     models : sequence of estimators
         Those that will be measured.
     data
-        Whatever `fit` takes, but for weights by residuals and slices of different widths.
+        Whatever `fit` takes, but for slices of different widths.
     **fit
         Further arguments of `fit`.
 

@@ -209,10 +209,8 @@ def _asked_bands(request: Request) -> dict[str, Any] | None:
 
 def _add_bands(model: Decomposition, loaded: Loaded, asked: Mapping[str, Any]) -> None:
     """Bands for a model; what cannot have any is written without."""
-    # Those that were estimated are kept with the model.
-    weights = None if isinstance(loaded.weights, str) else loaded.weights
     try:
-        model.intervals(loaded.prepared, weights=weights, **asked)
+        model.intervals(loaded.prepared, weights=loaded.weights, **asked)
     except Told as refusal:
         say(f"no intervals: {refusal.told(FLAGS)}", "Warning", "bold yellow")
     except KeyboardInterrupt as interruption:

@@ -116,15 +116,11 @@ def read_weights(asked: str | None, rows: str | None) -> tuple[Any, str | None, 
 
     Examples
     --------
-    >>> read_weights("rows", None)
-    ('rows', None, 'estimated from what the fit leaves of each row')
     >>> read_weights("people", None)
     (None, 'people', "weighted by the column 'people'")
     """
     if asked is None:
         return None, None, ""
-    if asked == "rows":
-        return "rows", None, "estimated from what the fit leaves of each row"
     if not Path(asked).is_file():
         return None, asked, f"weighted by the column {asked!r}"
     from tparafac2.io.longtables import read_row_weights

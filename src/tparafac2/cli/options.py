@@ -197,9 +197,9 @@ class Source(Lines):
     weights: Annotated[
         str | None,
         _DATA(
-            metavar="COLUMN, FILE or rows",
-            help="How much lines or rows count: a column of the table; a table with a weight for each row "
-            "label; or (rows) estimated, so that noisy rows count less.",
+            metavar="COLUMN or FILE",
+            help="How much lines or rows count: a column of the table; or a table with a weight for each row "
+            "label.",
         ),
     ] = None
     memory: Annotated[

@@ -33,8 +33,6 @@ _ADVICE = {
     "allow it; more smoothness does not help",
     "unmeasured": "replicability was not measured ('tparafac2 choose' does)",
     "set_yourself": "Give --rank and --smoothness, or use --model cp.",
-    "known_weights": "give a file or a column with numbers, or --rank and --smoothness, so that nothing is "
-    "chosen by parts.",
     "let_give_way": ": let it give way (--rigidity)",
     "unique_model": "--model tparafac2, or --nonnegative rows",
     "use_parafac2": "--model parafac2",

@@ -36,7 +36,7 @@ from tparafac2.data.teamwork import one_busy, teamwork
 from tparafac2.data.text import label_text, label_texts, listed, printable, shortened, shown
 from tparafac2.data.times import Lines, TimeWeights, lines_through, read_times, slice_durations, time_weights
 from tparafac2.data.unseen import FIRMLY, couplings, unseen_among, unseen_columns
-from tparafac2.data.weighted import EntryWeightedData, RowWeightedData, row_errors
+from tparafac2.data.weighted import EntryWeightedData, RowWeightedData
 from tparafac2.data.weights import Weighting
 
 __all__ = [

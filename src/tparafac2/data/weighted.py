@@ -201,37 +201,3 @@ class EntryWeightedData(ObservedData):
         from tparafac2.data.gaps import GramsByWeight
 
         return GramsByWeight(DenseData(self.weights))
-
-
-def row_errors(data: SliceData, A: FloatArray, W: FloatArray) -> NDArray[np.float64]:
-    """Mean squared error of each row over what was observed of it, without weights, in units of X / scale.
-
-    Parameters
-    ----------
-    data : SliceData
-    A : ndarray (I, R)
-    W : ndarray (K, J, R)
-        The model of X_k / scale is A W_k'.
-
-    Examples
-    --------
-    >>> row_errors(DenseData(np.array([[[1.0, 3.0]], [[2.0, 2.0]]])), np.ones((2, 1)), np.ones((1, 2, 1)))
-    array([2., 1.])
-    """
-    weights = np.ones(len(A))
-    if isinstance(data, RowWeightedData):
-        weights, data = data.row_weights, data.data
-        A = A * np.sqrt(weights)[:, None]
-    right = np.ascontiguousarray(W.transpose(2, 0, 1), dtype=np.float64)
-    K, I, J = data.shape
-    held = getattr(data, "values", None)
-    if held is not None:
-        errors = [np.square(row - np.tensordot(a, right, 1)) for row, a in zip(held, A)]
-        sums = np.array([np.nansum(error) for error in errors])
-        counts = np.array([np.count_nonzero(~np.isnan(error)) for error in errors])
-    else:
-        flat = right.reshape(len(right), -1)
-        cross = np.einsum("ri,ir->i", data.accumulate(right[None])[0], A)
-        sums = data.row_squares() - 2.0 * cross + np.einsum("ir,rs,is->i", A, flat @ flat.T, A)  # type: ignore[attr-defined]
-        counts = np.full(I, K * J)
-    return np.asarray(np.maximum(sums, 0.0) / counts / weights)

@@ -41,8 +41,8 @@ class Weighting(NamedTuple):
         Weight of each row, or the mean weight of its observed entries; all observed entries have mean one.
     mean : float
         What they were divided by for that: the mean of what was given.
-    by : "rows", "entries" or "residuals"
-        What was given, or that they are estimated.
+    by : "rows" or "entries"
+        What was given.
     """
 
     rows: NDArray[np.float64]
@@ -73,6 +73,8 @@ def read_weights(given: Any, shapes: Sequence[tuple[int, ...]], labels: Labels) 
     Traceback (most recent call last):
     tparafac2.errors.InvalidValue: weights: that of row 1 is -1; weights must be positive ...
     """
+    if isinstance(given, str):
+        raise InvalidValue(_NAME, f" must be numbers; got {_told(given)}: {_HOW}.", received=given)
     I = shapes[0][0]
     rows = labels.coordinate("rows", I)
     if getattr(given, "ndim", None) == 1 and hasattr(given, "to_series"):

@@ -29,4 +29,3 @@ from tparafac2.fitting.terms import (
     sparsity_unit,
     weights,
 )
-from tparafac2.fitting.weighing import fit_by_residuals

@@ -56,14 +56,8 @@ def check_common(given: Mapping[str, Any]) -> None:
         require_penalties(name, given[name])
 
 
-def check_weights(weights: Any, given: Mapping[str, Any]) -> None:
-    """Refuse weights where they could not be kept to exactly, and words that mean none."""
-    if isinstance(weights, str) and weights != "rows":
-        raise InvalidValue(
-            Argument("weights"),
-            f" must be 'rows', one number for each row, or one for each entry; got {told(weights)}.",
-            received=weights,
-        )
+def check_weights(given: Mapping[str, Any]) -> None:
+    """Refuse weights where they could not be kept to exactly."""
     for name, other, why in (
         ("missing", "em", "fills in entries as if all counted the same"),
         ("algorithm", "paper", "knows no weights"),

@@ -15,7 +15,6 @@ from tparafac2.fitting import (
     check_rank,
     check_weights,
     fit,
-    fit_by_residuals,
     free_factors,
     on_their_clock,
     read_sparsity,
@@ -120,16 +119,13 @@ by time, xarray.DataArray, Table, Prepared, or Stored
             When each slice was taken: smoothness weighs changes by the inverse of the gap in time. The labels
             of X if these are numbers or dates; "even" takes no notice of them. Any order will do.
         weights : sequence of I numbers, mapping or Series by row label, array (K, I, J) or list of K \
-arrays, or "rows", optional
+arrays, optional
             How much each row, or each entry, counts: what is minimised is then the sum of w (x - model)^2
             plus the terms. For exposures, sample sizes, or one over the variance of the noise. An entry of
             weight 0 is missing. Only their ratios matter: they are divided by their mean over what was
             observed. The norm ||X||, to which `smoothness` relates, and the explained variance are sums by
-            weight, too; `observed_share_` and `coverage_` count entries above 0.
-            "rows" estimates a weight for each row from the fit itself: one over its mean squared residual
-            (by its leverage, and not below a tenth of the median), in four rounds before the fit proper, so
-            that noisy rows count less. The weights of the rows are then in ``result_.row_weights``. Without
-            any, those of a `Table` that has a column of them.
+            weight, too; `observed_share_` and `coverage_` count entries above 0. Without any, those of a
+            `Table` that has a column of them.
         row_attributes : DataFrame, optional
             What else is known of the rows (region, treatment, age), joined by row label: they play no part in
             the fit, and are kept with it for pictures, tables and `associations`. Their labels are in the
@@ -148,7 +144,7 @@ arrays, or "rows", optional
         if weights is None and isinstance(X, Table):
             weights = X.counts
         if weights is not None:
-            check_weights(weights, self.get_params())
+            check_weights(self.get_params())
 
         stored = stored_if_large(X, dims)
         if stored is not None:
@@ -158,27 +154,18 @@ arrays, or "rows", optional
             warn_if_unsound(self.result_)
             return self
 
-        def take(counts: Any) -> Intake:
-            intake = take_in(
-                X,
-                dims=dims,
-                dtype=self.dtype,
-                mask=mask,
-                times=times,
-                exact=counts is not None or self._exact(),
-                bridge=bool(self.bridge),
-                weights=counts,
-            )
-            labels = _about_rows(intake.labels, row_attributes, intake.data.shape[1])
-            return intake._replace(labels=labels)
-
-        def run(intake: Intake, plan: FitPlan) -> Result:
-            return self._run(intake, plan, preparation)
-
-        if isinstance(weights, str):
-            self._take(fit_by_residuals(take, run, self._plan()))
-        else:
-            self.fit_intake(take(weights), preparation)
+        intake = take_in(
+            X,
+            dims=dims,
+            dtype=self.dtype,
+            mask=mask,
+            times=times,
+            exact=weights is not None or self._exact(),
+            bridge=bool(self.bridge),
+            weights=weights,
+        )
+        labels = _about_rows(intake.labels, row_attributes, intake.data.shape[1])
+        self.fit_intake(intake._replace(labels=labels), preparation)
         warn_if_unsound(self.result_)
         return self
 
@@ -219,15 +206,12 @@ arrays, or "rows", optional
         -------
         self
         """
-        self._take(self._run(intake, self._plan(), preparation))
-        return self
-
-    def _run(self, intake: Intake, plan: FitPlan, preparation: Mapping[str, Any] | None) -> Result:
-        asked = self._asked()
+        asked, plan = self._asked(), self._plan()
         self._check_size(Size(intake.data.shape, intake.data.widths))
         path = [on_their_clock(terms, intake, plan.period) for terms in self._path(asked, intake)]
         about = {"model": type(self).__name__, "parameters": self.get_params(), "preparation": preparation}
-        return fit(intake, path, plan, about)
+        self._take(fit(intake, path, plan, about))
+        return self
 
     def check_settings(self, shape: tuple[int, int, int] | None = None) -> None:
         """Refuse settings that cannot be fitted, before any work; `fit` does so itself.

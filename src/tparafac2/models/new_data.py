@@ -42,10 +42,9 @@ class ForNewData:
             then, and by those of each new row itself where rows were centred or scaled. A `Prepared` must
             have been prepared so. What is read in blocks of rows is read twice.
         dims, mask, times : as in `fit`
-        weights : as in `fit`, but not "rows", optional
+        weights : as in `fit`, optional
             They are divided by the mean that those of the fit were divided by; without any, rows count as
-            the mean row of the fit did. After a fit by ``weights="rows"``: relative to
-            ``result_.row_weights``.
+            the mean row of the fit did.
         unknown : "refuse" or "drop"
             What becomes of columns and times that the model does not know.
 

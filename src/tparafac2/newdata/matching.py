@@ -59,13 +59,6 @@ class Given:
                 f" must be 'refuse' or 'drop'; got {self.unknown!r:.60}.",
                 received=self.unknown,
             )
-        if isinstance(self.weights, str):
-            raise InvalidValue(
-                Argument("weights"),
-                " of new rows must be numbers, one for each row or entry: there is no fit from which they "
-                "could be estimated.",
-                received=self.weights,
-            )
 
 
 NOTHING_SAID = Given()

@@ -225,7 +225,7 @@ def entries_of(result: Result, rows: NewRows) -> Entries:
 def _mean_weight(result: Result, rows: NewRows) -> float:
     """What weights are divided by: as at the fit, or so that new ones have a mean of one."""
     if result.weighting is not None:
-        return 1.0 if result.weighting["by"] == "residuals" else float(result.weighting["mean"])
+        return float(result.weighting["mean"])
     if rows.row_weights is not None:
         return float(rows.row_weights.mean())
     if rows.entry_weights is None:

@@ -122,8 +122,7 @@ class Result:
         mean. Objective, squared error, explained variance and the norm ||X|| are sums by weight. None: all
         counted the same.
     weighting : mapping, optional
-        How the weights came about: `by` is "rows", "entries" or "residuals" (estimated, see `fit`), and
-        `mean` what was given was divided by.
+        How the weights were given: `by` is "rows" or "entries", and `mean` what they were divided by.
     trust : Trust, optional
         What was measured of every component beyond the fit: whether halves of the rows agree on it, and
         whether it depends on the setting. None: not measured.

@@ -235,7 +235,6 @@ def what_is_explained(finding: Finding) -> str:
 _WEIGHTED_BY = {
     "rows": "by row",
     "entries": "by entry",
-    "residuals": "by row, as estimated from what the fit leaves of each",
 }
 
 
