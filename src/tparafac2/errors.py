@@ -70,10 +70,6 @@ class TooLarge(MemoryError, Told):
     __str__ = Told.__str__
 
 
-class TooSlow(Told, TimeoutError):
-    """More than can be done in the time that is allowed."""
-
-
 class NoFile(Told, OSError):
     """Something that is not a file."""
 

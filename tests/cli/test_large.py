@@ -25,7 +25,7 @@ def store(tmp_path_factory):
 @pytest.mark.slow
 def test_a_fit_in_blocks_is_that_in_memory(store, tmp_path):
     told = []
-    for name, more in (("whole", []), ("blocks", ["--memory", "2MB", "--hours", "1"])):
+    for name, more in (("whole", []), ("blocks", ["--memory", "2MB"])):
         ended = run("fit", store, *ASKED, *BRIEFLY, *more, "--out", tmp_path / name)
         assert ended.exit_code == 0, ended.stderr
         told.append(json.loads(ended.stdout))
@@ -52,9 +52,7 @@ def test_preparations_are_done_while_reading(store, tmp_path):
     ("more", "sentence"),
     [
         (["--memory", "much"], "--memory must be a size of at least 1 MB, such as '8GB'"),
-        (["--hours", "0"], "--hours must be a number above 0"),
         (["--memory", "2MB", "--missing", "em"], "not for data that are read in blocks of rows"),
-        (["--memory", "2MB", "--hours", "1e-9"], "are to be expected"),
     ],
 )
 def test_what_is_refused(store, tmp_path, more, sentence):

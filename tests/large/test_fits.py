@@ -230,20 +230,6 @@ def test_patterns_larger_than_memory(X, tmp_path):
         tp.TParafac2(3, n_starts=300).fit(tp.Stored(memmapped(X, tmp_path), memory=MEMORY))
 
 
-def test_longer_than_is_allowed(X, tmp_path):
-    stored = tp.Stored(memmapped(X, tmp_path), memory=MEMORY, hours=1e-9)
-    sentence = r"one pass over 'x\.bin' took .* MB/s\), and 15 to 120 are to be .* and hours is 1e-09"
-    with pytest.raises(TimeoutError, match=sentence):
-        tp.TParafac2(3, **SETTINGS).fit(stored)
-    assert tp.TParafac2(3, **SETTINGS).fit(tp.Stored(stored.X, memory=MEMORY, hours=1)).converged_
-
-
-@pytest.mark.parametrize("hours", [0, -1.0, float("nan"), float("inf"), True, "2h"])
-def test_hours_that_are_none(X, hours):
-    with pytest.raises(ValueError, match="hours must be a number above 0"):
-        tp.Stored(X, hours=hours)
-
-
 def test_the_data_choose_in_memory_only(X, tmp_path):
     with pytest.raises(TypeError, match="read in blocks of rows: give rank and smoothness"):
         tp.choose(tp.Stored(memmapped(X, tmp_path)))

@@ -57,9 +57,7 @@ def load(source: Source, *, silently: bool, client: Any = None) -> Loaded:
     options = {name: getattr(source, name) for name in TABLE_DEFAULTS if name != "weights"}
     weights, options["weights"], told = read_weights(source.weights, source.rows)
     large: dict[str, Any] = {
-        name: one
-        for name, one in (("memory", source.memory), ("client", client), ("hours", source.hours))
-        if one is not None
+        name: one for name, one in (("memory", source.memory), ("client", client)) if one is not None
     }
     data = read(source.file, select=selection(source), **names(source), **options, **large)
     loaded = prepare(data, preparation, str(source.file))

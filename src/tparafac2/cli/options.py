@@ -211,14 +211,6 @@ class Source(Lines):
             show_default="half of what there is",
         ),
     ] = None
-    hours: Annotated[
-        float | None,
-        _DATA(
-            metavar="NUMBER",
-            help="Refuse an array that is read in blocks if its fit would take longer, as one pass over it "
-            "shows.",
-        ),
-    ] = None
     transform: Annotated[
         str | None,
         _PREPARATION(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _OF_TABLES = ("absent", "duplicates", "weights")
-_OF_ARRAYS = ("memory", "client", "hours")
+_OF_ARRAYS = ("memory", "client")
 
 
 class ReadOptions(TableOptions, total=False):
@@ -32,7 +32,6 @@ class ReadOptions(TableOptions, total=False):
 
     memory: str | int | None
     client: Any
-    hours: float | None
     one_time: bool
 
 
@@ -74,8 +73,7 @@ def read(
         refused before the work; of arrays (where it is half of the machine's unless given) what takes more
         than a quarter of it stays where it is, and is read in blocks of rows when it is fitted. For arrays
         also `client`, a distributed.Client of a Dask cluster, whose workers read the rows and keep them.
-        And `hours`: what would take longer is refused after the first pass over the data. `one_time` takes
-        a long table of one time, too, to be appended to a model.
+        `one_time` takes a long table of one time, too, to be appended to a model.
 
     Returns
     -------
@@ -107,15 +105,14 @@ def read(
     if unknown:
         raise TypeError(f"read has no option {unknown[0]!r}; it has {', '.join(known)}.")
     memory, client = options.pop("memory", None), options.pop("client", None)
-    hours, one_time = options.pop("hours", None), options.pop("one_time", False)
+    one_time = options.pop("one_time", False)
     select = select or Selection()
     require_top(options.get("top_columns"), options.get("top_by", "total"))
     source = Path(path)
     ending = require_file(source)
     asked = {"rows": rows, "columns": columns, "time": time, "values": values}
     if ending not in ARRAY_ENDINGS:
-        for name, value in (("hours", hours), ("axes", axes)):
-            _refuse(name, value, None, f"{source.name!r} is a long table: leave it out.")
+        _refuse("axes", axes, None, f"{source.name!r} is a long table: leave it out.")
         if client is not None:
             raise InvalidValue(
                 Argument("client"),
@@ -139,7 +136,7 @@ def read(
     if ending == ".nc":
         names_them = "netCDF files name their dimensions: say "
         _refuse("axes", axes, None, names_them, *in_turn(map(Setting, MODES)), ".")
-    asked_for = Asked(names, values, axes, select, memory, client, hours)
+    asked_for = Asked(names, values, axes, select, memory, client)
     kept = read_kept(source, asked_for) if ending in KEPT_ENDINGS else None
     if kept is not None:
         _refuse("top_columns", options.get("top_columns"), None, f"{source.name!r} is not read at once.")

@@ -25,7 +25,7 @@ from tparafac2.io.arrays import (
 )
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.selecting import Selection, in_turn
-from tparafac2.large import Stored, read_memory, require_hours
+from tparafac2.large import Stored, read_memory
 from tparafac2.words import Setting
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ class Asked(NamedTuple):
         Most memory that a fit may use.
     client : optional
         Of a Dask cluster.
-    hours : float, optional
-        Most time that a fit may take.
     """
 
     names: Mapping[Mode, str] = {}
@@ -63,7 +61,6 @@ class Asked(NamedTuple):
     select: Selection = Selection()
     memory: str | int | None = None
     client: Any = None
-    hours: float | None = None
 
 
 def read_kept(path: Path, asked: Asked) -> Stored | None:
@@ -76,7 +73,6 @@ def read_kept(path: Path, asked: Asked) -> Stored | None:
     asked : Asked
     """
     budget = read_memory(asked.memory)
-    require_hours(asked.hours)
     # Half of the machine's memory is what may be used unless something else is said.
     share = _SMALL if asked.memory is not None else 2 * _SMALL
     opened = open_array(path, asked)
@@ -90,7 +86,7 @@ def read_kept(path: Path, asked: Asked) -> Stored | None:
                 "with names and labels, as xarray does."
             )
         array = asked.select.of_array(path.name, array)
-    return Stored(array, axes=opened.axes, memory=asked.memory, client=asked.client, hours=asked.hours)
+    return Stored(array, axes=opened.axes, memory=asked.memory, client=asked.client)
 
 
 def load_zarr(path: Path, asked: Asked) -> xr.DataArray:

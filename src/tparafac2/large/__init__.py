@@ -3,6 +3,6 @@
 from tparafac2.large.blocks import LEAST_PASSES, MOST_PASSES, Reads
 from tparafac2.large.intake import take_stored
 from tparafac2.large.sources import ALL, Source
-from tparafac2.large.stored import Stored, read_memory, require_hours, stored_if_large
+from tparafac2.large.stored import Stored, read_memory, stored_if_large
 
 __all__ = ["Stored"]

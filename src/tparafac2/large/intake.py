@@ -10,12 +10,10 @@ from numpy.typing import DTypeLike
 from tparafac2.data import Intake
 from tparafac2.data.intake import float_type
 from tparafac2.data.times import read_times
-from tparafac2.errors import TooSlow
 from tparafac2.large.blocked import BlockedData, BlockedObservedData
-from tparafac2.large.blocks import LEAST_PASSES, MOST_PASSES, Reads, Recipe
+from tparafac2.large.blocks import Reads, Recipe
 from tparafac2.large.stored import Stored
 from tparafac2.large.survey import survey
-from tparafac2.words import Argument
 
 
 def take_stored(
@@ -58,7 +56,6 @@ def take_stored(
     raw = stored.blocks()
     raw.reads.watch = None if watch is None else partial(watch, raw.reads)
     seen = survey(raw, stored.labels)
-    _require_time(stored, raw.reads)
     when = np.arange(K, dtype=np.float64) if clock is None else clock
     observed = np.ones(K, dtype=bool) if seen.coverage is None else np.asarray(seen.coverage.any(axis=1))
     order = tuple(k for k in np.argsort(when).tolist() if observed[k])
@@ -76,17 +73,3 @@ def take_stored(
         else BlockedObservedData(blocks, shape, recipe, seen.negative_share, cover)
     )
     return Intake(data, stored.labels, clock, order, seen.coverage, budget=stored.budget)
-
-
-def _require_time(stored: Stored, reads: Reads) -> None:
-    """Refuse what would take longer than the user allows, by what one pass has taken."""
-    hours = reads.seconds * LEAST_PASSES / 3600
-    if stored.hours is not None and hours > stored.hours:
-        raise TooSlow(
-            f"one pass over {stored.source.name!r} took {reads.seconds:.3g} s ({reads.rate / 1e6:.0f} MB/s), "
-            f"and {LEAST_PASSES} to {MOST_PASSES} are to be expected: {hours:.3g} hours at least, and ",
-            Argument("hours"),
-            f" is {stored.hours:.3g}. Allow more, keep fewer rows, columns or times, or use a faster disk or "
-            "a cluster.",
-            received=stored.hours,
-        )

@@ -63,9 +63,6 @@ class Stored:
         Most memory that the fit is to use: "8GB", or a number of bytes. Half of the machine's unless given.
     client : distributed.Client, optional
         Of a Dask cluster, whose workers read the rows, keep them, and compute with them.
-    hours : float, optional
-        Most time that the fit may take: after the first pass over the data it is refused if all passes that
-        are to be expected would take more.
 
     Examples
     --------
@@ -81,7 +78,6 @@ class Stored:
     axes: tuple[str, ...] | None = None
     memory: str | int | None = None
     client: Any = None
-    hours: float | None = None
     source: Source = field(init=False)
     labels: Labels = field(init=False)
     budget: int = field(init=False)  # `memory` in bytes
@@ -91,7 +87,6 @@ class Stored:
         require_stack(source.shape)
         require_numbers(np.empty(0, dtype=source.dtype), "X")
         labels.check(source.shape)
-        require_hours(self.hours)
         if self.client is None and is_lazy(self.X):
             object.__setattr__(self, "client", current_client())
         for name, value in (("source", source), ("labels", labels), ("budget", read_memory(self.memory))):
@@ -219,20 +214,6 @@ def _require_count(n_rows: object) -> None:
     if isinstance(n_rows, bool) or not isinstance(n_rows, Integral) or int(n_rows) < 1:
         raise InvalidValue(
             Argument("n_rows"), f" must be a whole number of at least 1; got {n_rows!r}.", received=n_rows
-        )
-
-
-def require_hours(hours: object) -> None:
-    """Refuse what is no time.
-
-    Examples
-    --------
-    >>> require_hours(0.5)
-    """
-    number = isinstance(hours, int | float) and not isinstance(hours, bool) and 0 < hours < math.inf
-    if hours is not None and not number:
-        raise InvalidValue(
-            Argument("hours"), f" must be a number above 0, such as 2.5; got {hours!r}.", received=hours
         )
 
 
