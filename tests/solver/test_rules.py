@@ -9,6 +9,7 @@ from tparafac2.solver import Settings
 from tparafac2.solver.rules import Momentum, StopRule, WeightRule
 
 ONE = np.array([0])
+ROUNDING = 5e-15
 
 
 def steps(rule, objectives, gap=0.0):
@@ -19,43 +20,46 @@ def steps(rule, objectives, gap=0.0):
 class TestStopRule:
     @pytest.mark.parametrize("window", [1, 4, 10])
     def test_needs_a_full_window(self, window):
-        found = steps(StopRule(1, Settings(window=window), 1e-12), [1.0] * (window + 3))
+        found = steps(StopRule(1, Settings(window=window), ROUNDING), [1.0] * (window + 3))
         assert found == [False] * window + [True] * 3
 
     def test_compares_with_the_objective_a_window_ago(self):
         """Each step is below tol, all steps of the window together are not."""
         slow = 1.0 - 0.5e-3 * np.arange(30)
-        assert not any(steps(StopRule(1, Settings(window=10, tol=1e-3), 1e-12), slow))
-        assert all(steps(StopRule(1, Settings(window=10, tol=1e-2), 1e-12), slow)[10:])
+        assert not any(steps(StopRule(1, Settings(window=10, tol=1e-3), ROUNDING), slow))
+        assert all(steps(StopRule(1, Settings(window=10, tol=1e-2), ROUNDING), slow)[10:])
 
     def test_a_bounce_within_the_window_counts_as_change(self):
         objectives = [1.0] * 5 + [1.1] + [1.0] * 6
-        found = steps(StopRule(1, Settings(window=4, tol=1e-3), 1e-12), objectives)
+        found = steps(StopRule(1, Settings(window=4, tol=1e-3), ROUNDING), objectives)
         assert found == [False] * 4 + [True] + 5 * [False] + [True] * 2
 
     @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
     def test_is_relative(self, scale):
         objectives = scale * (1.0 + 1e-9 * np.arange(12))
-        assert steps(StopRule(1, Settings(window=10, tol=1e-7), 1e-12), objectives)[-1]
-        assert not steps(StopRule(1, Settings(window=10, tol=1e-9), 1e-12), objectives)[-1]
+        assert steps(StopRule(1, Settings(window=10, tol=1e-7), ROUNDING), objectives)[-1]
+        assert not steps(StopRule(1, Settings(window=10, tol=1e-9), ROUNDING), objectives)[-1]
 
-    def test_an_exact_fit_is_compared_with_the_data_instead(self):
-        falling = 1e-21 * 0.5 ** np.arange(12)
-        assert steps(StopRule(1, Settings(window=10, tol=1e-8), 1e-12), falling)[-1]
+    def test_an_exact_fit_changes_by_rounding_only(self):
+        noise = np.random.default_rng(0).uniform(0.0, 4e-15, 12)
+        assert steps(StopRule(1, Settings(window=10, tol=1e-8), ROUNDING), noise)[-1]
+        assert not steps(StopRule(1, Settings(window=10, tol=1e-8), ROUNDING), 10 * noise)[-1]
 
     def test_waits_for_feasibility(self):
-        rule = StopRule(1, Settings(window=2, feasibility_tol=1e-5), 1e-12)
+        rule = StopRule(1, Settings(window=2, feasibility_tol=1e-5), ROUNDING)
         assert steps(rule, [1.0] * 5, gap=1e-4) == [False] * 5
         assert steps(rule, [1.0], gap=0.9e-5) == [True]
 
     def test_an_objective_that_is_not_a_number_is_no_reason_to_stop(self):
-        assert not any(steps(StopRule(1, Settings(window=2), 1e-12), [1.0, np.nan, np.nan, np.nan, np.nan]))
+        assert not any(
+            steps(StopRule(1, Settings(window=2), ROUNDING), [1.0, np.nan, np.nan, np.nan, np.nan])
+        )
 
     def test_a_gap_that_is_not_a_number_is_not_small(self):
-        assert not any(steps(StopRule(1, Settings(window=2), 1e-12), [1.0] * 5, gap=np.nan))
+        assert not any(steps(StopRule(1, Settings(window=2), ROUNDING), [1.0] * 5, gap=np.nan))
 
     def test_starts_have_windows_of_their_own(self):
-        rule = StopRule(3, Settings(window=2), 1e-12)
+        rule = StopRule(3, Settings(window=2), ROUNDING)
         both = np.array([0, 2])
         for value in (1.0, 1.0):
             assert not rule.step(both, np.array([value, value]), np.zeros(2)).any()

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data.exact_sums import frobenius_norm
 from tparafac2.data.frames import align_mask, as_frames, has_labels
 from tparafac2.data.labels import Labels
+from tparafac2.data.norms import frobenius_norm
 from tparafac2.data.sparse_tables import entries
 from tparafac2.data.text import listed, shown
 from tparafac2.errors import InvalidValue

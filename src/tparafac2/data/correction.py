@@ -7,8 +7,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data.exact_sums import power_of_two
 from tparafac2.data.labels import MODES, Mode
+from tparafac2.data.norms import power_of_two
 from tparafac2.data.places import Places
 from tparafac2.data.sparse_tables import Entries, entries, tidy
 

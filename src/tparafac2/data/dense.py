@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tparafac2.data.exact_sums import frobenius_norm
 from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
+from tparafac2.data.norms import frobenius_norm
 from tparafac2.data.teamwork import in_pieces
 
 # Tiles of 2 MB in float64: they stay in cache while all starts use them, and are far below 64 MB.

@@ -11,7 +11,7 @@ from tparafac2.data.interface import BatchedFactors, FloatArray, require_tail
 from tparafac2.data.places import Places
 from tparafac2.data.sparse import SparseData
 
-# Share of ||X||^2 below which squared errors are summed with twice the digits, which takes much longer.
+# Share of ||X||^2 below which squared errors come from the differences at what is stored, which takes longer.
 _CANCELLATION = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tparafac2.data.compression import Compressed
 from tparafac2.data.dense import DenseData
-from tparafac2.data.exact_sums import Doubles
 from tparafac2.data.interface import FloatArray, SliceData, Sweepable
 
 _SPARE = (
@@ -82,7 +82,7 @@ def sketch(data: SliceData, rank: int) -> Sketch | None:
     return Sketch(Compressed(small, row_basis=basis), max(data.norm_squared - small.norm_squared, 0.0))
 
 
-def _found(data: SliceData, basis: Doubles) -> tuple[Doubles, FloatArray]:
+def _found(data: SliceData, basis: NDArray[np.float64]) -> tuple[NDArray[np.float64], FloatArray]:
     """An orthonormal basis of the leading directions, and the coordinates of the rows in it (m, K, J)."""
     for _ in range(_ROUNDS):
         pushed = data.accumulate(data.project(np.ascontiguousarray(basis.T)[None]))[0]
@@ -97,7 +97,7 @@ class _AsTheyAre:
         return np.asarray
 
 
-def _found_in_sweeps(data: Sweepable, basis: Doubles) -> tuple[Doubles, FloatArray]:
+def _found_in_sweeps(data: Sweepable, basis: NDArray[np.float64]) -> tuple[NDArray[np.float64], FloatArray]:
     """The same in three passes: what comes of the directions is known from what came before they were
     made orthonormal."""
     values = data.project(np.ascontiguousarray(basis.T)[None])[0]

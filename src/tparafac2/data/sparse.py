@@ -3,17 +3,15 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tparafac2.data import exact_sums
 from tparafac2.data.correction import Correction
-from tparafac2.data.exact_sums import frobenius_norm
 from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
+from tparafac2.data.norms import frobenius_norm, power_of_two
 from tparafac2.data.sparse_tables import add_product, entries, require_sound, tidy
 from tparafac2.data.teamwork import in_pieces
 
@@ -23,7 +21,7 @@ _CHUNK = 2**15
 _IN_CACHE = 2**17  # rows of ten numbers that a shared cache has room for
 # Pieces that threads can share; sums do not depend on how many there are.
 _PIECES = 4
-_ROUNDING = 1e-13
+_ROUNDING = 1e-7  # of the norm of what is stored: plain sums of squares are off by up to 2e-15 of it, squared
 _RUNAWAY = 1e100
 
 
@@ -216,41 +214,41 @@ class SparseData:
         W: FloatArray,
         left_out: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
     ) -> float:
-        """||M||^2 + sum of (x - m)^2 - m^2 over what is stored, with M = A W' + u v'.
+        """Sum of (x - m)^2 over what is stored, and of m^2 over all else, with M = A W' + u v'.
 
         Entries that are left out, at which nothing may be stored, are given as rows, and columns of all
         slices counted through.
 
-        In float64 this would be wrong by 1e-16 of ||X||^2: all of the residual of a perfect fit. With twice
-        the digits it is wrong by 1e-31, less than the rounding of the data themselves, and nothing of the
-        size of a slice is ever formed.
+        Nothing of the size of a slice is ever formed. What the model says of all that is not stored is a
+        difference of sums, wrong by their rounding: see `Precision.rounding`.
         """
         if not all(float(np.abs(factor).max(initial=0.0)) < _RUNAWAY for factor in (At, W)):
             return math.inf
         K, _, J = self.shape
         flat = W.reshape(len(W), K * J)
-        total = exact_sums.gram_product(At, flat) + self._cross_terms(At, W)
+        left = At.astype(np.float64, copy=False)
+        right = flat.astype(np.float64, copy=False)
+        stored, elsewhere = 0.0, float(((left @ left.T) * (right @ right.T)).sum()) + self._cross_terms(At, W)
         for block, columns in self._parts():
             rows, places, values = entries(block)
             for first in range(0, len(values), _CHUNK):
                 part = slice(first, first + _CHUNK)
-                x = values[part]
-                m, lost = self._fitted(At, flat, rows[part], columns.start + places[part].astype(np.intp))
-                total += exact_sums.dot(x, x) - 2 * exact_sums.dot(x, m) - 2 * Fraction(float(x @ lost))
+                m = self._fitted(At, flat, rows[part], columns.start + places[part].astype(np.intp))
+                stored += float(np.square(values[part] - m).sum())
+                elsewhere -= float(m @ m)
         if left_out is not None:
-            m, lost = self._fitted(At, flat, *left_out)
-            total -= exact_sums.dot(m, m) + 2 * Fraction(float(m @ lost))
-        return max(float(total), 0.0)
+            elsewhere -= float(np.square(self._fitted(At, flat, *left_out)).sum())
+        return stored + max(elsewhere, 0.0)
 
     def _fitted(
         self, At: FloatArray, flat: FloatArray, i: NDArray[Any], j: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """M = A W' + u v' at single entries, and what rounding lost of it."""
+    ) -> NDArray[np.float64]:
+        """M = A W' + u v' at single entries."""
         left, right = At[:, i], flat[:, j]
         if self.u is not None and self.v is not None:
             left = np.vstack([left, self.u[j // self.shape[2], i]])
             right = np.vstack([right, self.v.ravel()[j]])
-        return exact_sums.paired_products(left, right)
+        return np.asarray(np.einsum("rn,rn->n", left, right, dtype=np.float64))
 
     def of_rows(self, rows: NDArray[np.intp]) -> Self:
         """Some rows, any of them several times, in the same units: their norm is not one."""
@@ -265,14 +263,13 @@ class SparseData:
         v = None if self.v is None else (self.v / size).astype(self.dtype)
         return replace(self, blocks=blocks, v=v, scale=self.scale * size)
 
-    def _cross_terms(self, At: FloatArray, W: FloatArray) -> Fraction:
+    def _cross_terms(self, At: FloatArray, W: FloatArray) -> float:
         """||u v'||^2 + 2 <A W', u v'>: what the correction adds to ||A W'||^2."""
-        total = Fraction(0)
-        if self.u is not None and self.v is not None:
-            for k, (u, v) in enumerate(zip(self.u, self.v)):
-                total += exact_sums.dot(u, u) * exact_sums.dot(v, v)
-                total += 2 * sum(exact_sums.dot(a, u) * exact_sums.dot(w[k], v) for a, w in zip(At, W))
-        return total
+        if self.u is None or self.v is None:
+            return 0.0
+        u, v = self.u.astype(np.float64, copy=False), self.v.astype(np.float64, copy=False)
+        own = np.square(u).sum(axis=1) @ np.square(v).sum(axis=1)
+        return float(own + 2.0 * np.sum((At @ u.T) * np.einsum("rkj,kj->rk", W, v)))
 
     def _parts(self) -> Iterator[tuple[Any, slice]]:
         first = 0
@@ -314,7 +311,7 @@ def _norm(
     if u is None or v is None or not 0.0 < stored < math.inf:
         return stored
     # Divided by a power of two near the largest number, squares neither overflow nor underflow.
-    unit = exact_sums.power_of_two(max(stored, float(np.abs(v).max())))
+    unit = power_of_two(max(stored, float(np.abs(v).max())))
     left = SparseData(tuple(_divided(tables, unit, np.float64)), shape, u=u, v=v / unit)
     norm = unit * math.sqrt(left.norm_squared)
     return norm if norm > _ROUNDING * stored else 0.0
@@ -349,7 +346,7 @@ def _taken_off(correction: Correction, widths: Sequence[int]) -> tuple[FloatArra
     """u and v with all units in v, so that u v' can be divided like the data; nothing off the padding."""
     if correction.u is None or correction.v is None:
         return None, None
-    unit = exact_sums.power_of_two(float(np.abs(correction.u).max()))
+    unit = power_of_two(float(np.abs(correction.u).max()))
     u, v = correction.u / unit, correction.v * unit
     for k, width in enumerate(widths):
         v[k, width:] = 0.0

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tparafac2.data import Labels
 from tparafac2.data.checks import require_ordinary, require_seen
-from tparafac2.data.exact_sums import frobenius_norm
 from tparafac2.data.interface import negative_squares
+from tparafac2.data.norms import frobenius_norm
 from tparafac2.large.blocks import Blocks
 
 _PLAIN = 1e-200, 1e200  # sums of squares that nothing was lost of

@@ -91,7 +91,7 @@ class Batch:
         self.patterns: PatternBlock = pattern_block(B, problem, settings)
         self.view: View = view_of(problem.data, problem.coupled)
         self.momentum = Momentum(n, settings.momentum)
-        self.stop_rule = StopRule(n, settings, problem.precision.exact_fit)
+        self.stop_rule = StopRule(n, settings, problem.precision.rounding)
         self.weights = WeightRule(n, settings)
         self.active: Indices = np.arange(n)
         self.status = [Status.RUNNING] * n

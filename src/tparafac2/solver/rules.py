@@ -53,13 +53,13 @@ class StopRule:
     n : int
         Number of starts.
     settings : Settings
-    exact_fit : float
+    rounding : float
         See `Precision`.
     """
 
-    def __init__(self, n: int, settings: Settings, exact_fit: float) -> None:
+    def __init__(self, n: int, settings: Settings, rounding: float) -> None:
         self.settings = settings
-        self.exact_fit = exact_fit
+        self.rounding = rounding
         self.recent = np.full((settings.window + 1, n), np.nan)
 
     def step(
@@ -70,7 +70,7 @@ class StopRule:
         self.recent[-1, active] = objective
         seen = self.recent[:, active]
         spread = seen.max(axis=0) - seen.min(axis=0)  # NaN until the window is full: never below tol
-        still = spread <= self.settings.tol * np.maximum(np.abs(objective), self.exact_fit)
+        still = spread <= np.maximum(self.settings.tol * np.abs(objective), self.rounding)
         return np.asarray(still & (gap < self.settings.feasibility_tol))
 
 
