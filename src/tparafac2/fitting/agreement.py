@@ -1,18 +1,15 @@
 """Do the terms of a fit go together? Those that contradict each other are refused before any work."""
 
-import math
 from collections.abc import Sequence
-from itertools import combinations
 
-from tparafac2.penalties import Penalty, Reach, asks_for, is_temporal, on_scale, size_weight, softens
+from tparafac2.penalties import Penalty, asks_for, is_temporal, on_scale, size_weight, softens
 from tparafac2.result import Terms
 
 _NAMES = {"A": "loadings", "B": "patterns", "C": "strengths"}
-_ROUNDING = 1e-9
 
 
 def require_agreement(terms: Terms, shapes: dict[str, tuple[int, ...]]) -> None:
-    """Refuse terms that no factors of these shapes could meet, or of which one says nothing beside another.
+    """Refuse terms that are not for factors of these shapes, or of which one says nothing beside another.
 
     Parameters
     ----------
@@ -31,7 +28,6 @@ def require_agreement(terms: Terms, shapes: dict[str, tuple[int, ...]]) -> None:
                 )
             if hasattr(term, "require_shape"):
                 term.require_shape(shapes[mode])
-        _require_common_point(those, mode, shapes[mode][-2])
         _require_say(those, mode)
     _require_one_shape(terms.B)
     require_scale_fixed(terms)
@@ -64,35 +60,6 @@ def free_factors(terms: Terms) -> list[str]:
 
 def _costs(terms: Sequence[Penalty]) -> bool:
     return any(on_scale([term]) == "costs" for term in terms)
-
-
-def _require_common_point(terms: Sequence[Penalty], mode: str, n: int) -> None:
-    """Refuse sets without a point in common, or with none but zero, and name as few as possible."""
-    sets = [term for term in terms if hasattr(term, "reach")]
-    few = (some for many in range(1, len(sets) + 1) for some in combinations(sets, many))
-    for some in few:
-        least, most = _sizes([term.reach(n) for term in some], n)
-        if least > most * (1 + _ROUNDING) or most == 0:
-            what = "no point in common" if least > most else "nothing in common but zero"
-            have = "has" if len(some) == 1 else "have"
-            raise ValueError(
-                f"{' and '.join(map(repr, some))} on the {_NAMES[mode]} {have} {what}, for {n} entries of a "
-                f"component: mend or leave out one of penalties_{mode.lower()}."
-            )
-
-
-def _sizes(reaches: Sequence[Reach], n: int) -> tuple[float, float]:
-    """Least and largest norm of the columns in reach of all; the least is infinite where there are none."""
-    lower, upper = max(r.lower for r in reaches), min(r.upper for r in reaches)
-    least = max(n * lower, *(r.least for r in reaches))
-    most = min(n * upper, *(r.most for r in reaches))
-    slack = _ROUNDING * max((abs(bound) for bound in (least, most) if math.isfinite(bound)), default=0.0)
-    if lower > upper or least > most + slack:
-        return math.inf, 0.0
-    radius = min(r.radius for r in reaches)
-    entry = max(lower, -upper, 0.0)
-    mean = max(least, -most, 0.0) / n
-    return max(entry, mean) * math.sqrt(n), min(radius, max(-lower, upper) * math.sqrt(n))
 
 
 def _require_say(terms: Sequence[Penalty], mode: str) -> None:

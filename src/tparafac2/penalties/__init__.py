@@ -21,7 +21,7 @@ from tparafac2.penalties.abilities import (
     violation,
 )
 from tparafac2.penalties.along_columns import GeneralisedRidge, TotalVariation, laplacian
-from tparafac2.penalties.base import Bands, Pace, Paced, Penalty, Quadratic, Reach, missing_attributes
+from tparafac2.penalties.base import Bands, Pace, Paced, Penalty, Quadratic, missing_attributes
 from tparafac2.penalties.check import PenaltyError, check_penalty
 from tparafac2.penalties.proximal import links_of, squared_steps
 from tparafac2.penalties.requirements import FEASIBLE
@@ -43,7 +43,6 @@ __all__ = [
     "Penalty",
     "PenaltyError",
     "Quadratic",
-    "Reach",
     "Ridge",
     "Simplex",
     "SoftParafac2",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.penalties.base import FloatArray, Paced, Penalty, Quadratic, Reach
+from tparafac2.penalties.base import FloatArray, Paced, Penalty, Quadratic
 from tparafac2.penalties.proximal import links_of
 
 Constraint: TypeAlias = Literal["nonnegative", "parafac2", "static"]
@@ -144,9 +145,7 @@ def keep_sign(terms: Sequence[Penalty]) -> bool:
     >>> keep_sign([Simplex()]), keep_sign([Box(-1.0, 1.0)])
     (True, False)
     """
-    return asks_for(terms, "nonnegative") or any(
-        term.reach(1).lower >= 0 for term in terms if hasattr(term, "reach")
-    )
+    return asks_for(terms, "nonnegative") or any(_bounds(term)[0] >= 0 for term in terms)
 
 
 def holds_zero(term: Penalty) -> bool:
@@ -158,8 +157,14 @@ def holds_zero(term: Penalty) -> bool:
     >>> holds_zero(Box(-1.0, 1.0)), holds_zero(Box(0.5, 1.0)), holds_zero(Ridge(1.0))
     (True, False, True)
     """
-    reach = term.reach(1) if hasattr(term, "reach") else Reach()
-    return bool(reach.lower <= 0 <= reach.upper)
+    lower, upper = _bounds(term)
+    return lower <= 0 <= upper
+
+
+def _bounds(term: Penalty) -> tuple[float, float]:
+    """What every entry lies between, for all that a term says."""
+    lower, upper = getattr(term, "bounds", (-math.inf, math.inf))
+    return float(lower), float(upper)
 
 
 def joins_rows(term: Penalty) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -51,9 +50,8 @@ class Penalty(Protocol):
         For a constraint: how far ``x`` is from its set, relative to the size of ``x``; 0.0 on the set.
     ``is_set``
         True for a constraint of another degree than 0, such as a box.
-    ``reach(n)``
-        For a constraint: what its columns of n entries are confined to, see :class:`Reach`. Constraints that
-        leave nothing in common are then refused before the fit.
+    ``bounds``
+        For a constraint: the pair of bounds that every entry lies between, without which there are none.
     ``on_scale``
         ``"costs"`` if the value grows without end with the scale of a component, as all of degree 2 do, or
         ``"bounds"`` if a constraint bounds it. A fit is refused where scale would flee to a free factor.
@@ -138,32 +136,6 @@ class Paced(Penalty, Protocol):
     def pace(self, n: int) -> Pace:
         """Give the term for n slices; a floor of zero says that there is no such step."""
         ...
-
-
-class Reach(NamedTuple):
-    """What a set confines the columns of a factor to: a component's entries in one slice.
-
-    Attributes
-    ----------
-    lower, upper : float
-        Bounds of every entry.
-    least, most : float
-        Bounds of the sum of a column.
-    radius : float
-        Most that its norm can be.
-
-    Examples
-    --------
-    >>> from tparafac2.penalties import NonNegative
-    >>> NonNegative().reach(5).lower
-    0.0
-    """
-
-    lower: float = -math.inf
-    upper: float = math.inf
-    least: float = -math.inf
-    most: float = math.inf
-    radius: float = math.inf
 
 
 @runtime_checkable

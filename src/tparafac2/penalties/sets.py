@@ -13,7 +13,7 @@ import numpy as np
 
 from tparafac2.penalties import proximal
 from tparafac2.penalties.abilities import OnScale, Quantity
-from tparafac2.penalties.base import FloatArray, Reach
+from tparafac2.penalties.base import FloatArray
 from tparafac2.penalties.columns import column_weights, columns_of, from_columns
 from tparafac2.penalties.projections import onto_ball, onto_simplex
 from tparafac2.penalties.requirements import indicator, require_number, require_positive
@@ -62,9 +62,10 @@ class Box:
         """Two bounds hold the scale; with one, entries have no end on the other side."""
         return "bounds" if math.isfinite(self.lower) and math.isfinite(self.upper) else None
 
-    def reach(self, n: int) -> Reach:
-        """Entries between the bounds."""
-        return Reach(lower=float(self.lower), upper=float(self.upper))
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Those of the box."""
+        return self.lower, self.upper
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if all entries lie between the bounds, else inf."""
@@ -118,9 +119,10 @@ class Simplex:
     def __post_init__(self) -> None:
         require_positive("Simplex", total=self.total)
 
-    def reach(self, n: int) -> Reach:
-        """Entries from 0 to the total, which is the sum and, at most, the norm."""
-        return Reach(0.0, self.total, self.total, self.total, self.total)
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Entries from 0 to the total."""
+        return 0.0, self.total
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if no entry is negative and all columns sum to the total, else inf."""
@@ -171,10 +173,6 @@ class NormBall:
     def __post_init__(self) -> None:
         require_positive("NormBall", radius=self.radius)
 
-    def reach(self, n: int) -> Reach:
-        """A norm within the radius."""
-        return Reach(radius=self.radius)
-
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if no column is longer than the radius, else inf."""
         return indicator(self.violation(x))
@@ -223,9 +221,10 @@ class Unimodal:
         if not isinstance(self.nonnegative, bool):
             raise TypeError(f"Unimodal: nonnegative must be True or False, got {self.nonnegative!r}.")
 
-    def reach(self, n: int) -> Reach:
+    @property
+    def bounds(self) -> tuple[float, float]:
         """Entries from 0 on, where that is asked for."""
-        return Reach(lower=0.0 if self.nonnegative else -math.inf)
+        return (0.0 if self.nonnegative else -math.inf), math.inf
 
     def value(self, x: FloatArray) -> float:
         """Give 0.0 if every column has one peak, else inf."""

@@ -10,7 +10,7 @@ import numpy as np
 from tparafac2.data.times import slice_durations
 from tparafac2.penalties import proximal
 from tparafac2.penalties.abilities import Constraint
-from tparafac2.penalties.base import Bands, FloatArray, Reach
+from tparafac2.penalties.base import Bands, FloatArray
 from tparafac2.penalties.gaps import OnGaps, require_same
 from tparafac2.penalties.requirements import indicator, require_weight
 
@@ -164,10 +164,6 @@ class NonNegative:
         """Replace negative entries by zero."""
         proximal.prepare(v, rho)
         return np.maximum(v, 0), None
-
-    def reach(self, n: int) -> Reach:
-        """Entries from 0 on."""
-        return Reach(lower=0.0)
 
 
 @dataclass(frozen=True)
