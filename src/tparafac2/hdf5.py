@@ -9,6 +9,7 @@ limited time.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import signal
 import subprocess
@@ -28,6 +29,8 @@ _PATIENCE = 60.0
 _SLOWEST = 2e6
 """Bytes per second at which a large file has to be read at least."""
 _PIECE = 64_000_000
+_NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
+"""Name of what stands for a dimension without labels, and is never read."""
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -53,20 +56,23 @@ def write_sealed(dataset: xr.Dataset, path: Path, encoding: Mapping[Any, Any] | 
         file.write(_seal(hashlib.sha256(content).digest()))
 
 
-def open_hdf5(path: Path, **options: Any) -> xr.Dataset:
+def open_hdf5(path: Path, *, alone: bool = False, **options: Any) -> xr.Dataset:
     """Open a netCDF file of the HDF5 kind, from whatever source; variables are read when they are asked for.
 
     Parameters
     ----------
     path : Path
         A plain file.
+    alone : bool
+        Refuse what leads to another file, or claims to be larger than this one.
     **options
         Of `xarray.open_dataset`.
 
     Raises
     ------
     ValueError
-        If the bytes are not those that were written, or reading them takes too long or ends in a crash.
+        If the bytes are not those that were written, or reading them takes too long or ends in a crash; or
+        if it does not stand alone and should.
     Exception
         Whatever the libraries below say of a bad file.
     """
@@ -77,8 +83,25 @@ def open_hdf5(path: Path, **options: Any) -> xr.Dataset:
     # Where h5netcdf fails itself it leaves half an object, and when this goes Python prints a traceback.
     with h5py.File(path, "r") as file:
         file.attrs.get("_nc3_strict")
+        if alone:
+            _require_alone(file, path.stat().st_size)
     # Foreign files may have dimensions without names.
     return xr.open_dataset(path, engine="h5netcdf", phony_dims="access", **options)
+
+
+def _require_alone(file: Any, size: int) -> None:
+    import h5py
+
+    claimed = 0
+    for name in file:
+        linked = not isinstance(file.get(name, getlink=True), h5py.HardLink)
+        one = None if linked else file[name]
+        if not isinstance(one, h5py.Dataset) or one.is_virtual or one.external:
+            raise ValueError(f"{name} leads to another place")
+        if not one.attrs.get("NAME", b"").startswith(_NO_VARIABLE):
+            claimed += math.prod(one.shape or ()) * one.dtype.itemsize
+    if claimed > size:
+        raise ValueError(f"it claims to hold {claimed:,} bytes, and has {size:,}")
 
 
 def _require_sound(path: Path) -> None:

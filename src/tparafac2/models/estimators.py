@@ -413,6 +413,11 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     parameters = {name: value for name, value in result.parameters.items() if name in known}
     if result.parameters.get("nonnegative_rows"):  # as version 0.1 called it
         parameters["nonnegative"] = "rows"
+    if parameters.get("rank") != result.rank:
+        raise ValueError(
+            f"{os.fspath(path)!r} claims rank {parameters.get('rank')}, and has {result.rank} components: it "
+            "is damaged, or not as it was saved. Save the model again."
+        )
     if parameters.get("init") == GIVEN_FACTORS:  # the file has the end of that way, not its beginning
         parameters["init"] = (result.A, result.B, result.C)
     model = kind(**parameters)

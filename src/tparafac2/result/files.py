@@ -178,7 +178,7 @@ def _write(dataset: xr.Dataset, target: Path) -> None:
 
 def _read(source: Path) -> xr.Dataset:
     try:
-        with open_hdf5(source, decode_cf=False) as dataset:
+        with open_hdf5(source, alone=True, decode_cf=False) as dataset:
             return dataset.load()
     except (ImportError, MemoryError, PermissionError):
         raise  # the file is not to blame
