@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 
 from tparafac2.data import MODES, Labels, Mode
 from tparafac2.data.labels import ORDER, dated_dims, labels_of, resolve_dims
-from tparafac2.errors import InvalidValue
+from tparafac2.errors import InvalidValue, ToldWarning
 from tparafac2.io.arrays import (
     array_of,
     array_order,
@@ -79,6 +80,7 @@ def read_kept(path: Path, asked: Asked) -> Stored | None:
     if asked.client is None and 8 * math.prod(opened.array.shape) <= share * budget:
         return None
     array = opened.array
+    _tell_of_absent_chunks(path, array)
     if asked.select:
         if opened.axes is not None:
             raise InvalidValue(
@@ -92,6 +94,7 @@ def read_kept(path: Path, asked: Asked) -> Stored | None:
 def load_zarr(path: Path, asked: Asked) -> xr.DataArray:
     """All of an array in a Zarr store, in memory."""
     opened = open_array(path, asked)
+    _tell_of_absent_chunks(path, opened.array)
     if opened.axes is not None:
         stack = np.asarray(opened.array[...]).transpose([opened.axes.index(mode) for mode in ORDER])
         return labelled(path.name, stack, Labels(), path.stem)
@@ -100,6 +103,31 @@ def load_zarr(path: Path, asked: Asked) -> xr.DataArray:
     dims = resolve_dims(array.dims, None, dated_dims(array))
     stack = array.transpose(*(dims[mode] for mode in ORDER)).values
     return labelled(path.name, stack, labels_of(array, dims), array.name)
+
+
+def _tell_of_absent_chunks(path: Path, array: Any) -> None:
+    """Say how many entries of an array in a Zarr store come from chunks that are not there.
+
+    They may be lost, or were never written, as Zarr does with chunks that hold nothing but the fill value.
+    """
+    if path.suffix.lower() != ".zarr":
+        return
+    found = array if hasattr(array, "metadata") else zarr_arrays(path)[str(array.name)]
+    lengths = [
+        [min(step, size - first) for first in range(0, size, step)]
+        for size, step in zip(found.shape, found.shards or found.chunks)
+    ]
+    absent = sum(
+        math.prod(along[at] for along, at in zip(lengths, place))
+        for place in np.ndindex(*map(len, lengths))
+        if not (path / found.path / found.metadata.encode_chunk_key(place)).is_file()
+    )
+    if absent:
+        sentence = (
+            f"{absent:,} of {math.prod(found.shape):,} entries in {path.name!r} are in chunks that are not "
+            f"there, and are read as its fill value ({found.fill_value})."
+        )
+        warnings.warn(ToldWarning(sentence), stacklevel=4)
 
 
 class Opened(NamedTuple):
