@@ -26,6 +26,15 @@ def test_system_that_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     assert physical_memory() is None
 
 
+def test_a_process_may_have_less_than_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    limit = resource.getrlimit(resource.RLIMIT_AS)[1]
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (12345, limit))
+    assert physical_memory() == 12345
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (resource.RLIM_INFINITY, limit))
+    assert physical_memory() == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def test_door_refuses_before_copying(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "physical_memory", lambda: 2 * 3 * 4 * 8 - 1)
     X = np.ones((2, 3, 4))

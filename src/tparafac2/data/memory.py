@@ -8,7 +8,7 @@ from tparafac2.words import Advice, Part
 
 
 def physical_memory() -> int | None:
-    """Memory of this machine in bytes, or None where the system does not tell.
+    """Memory that this process may use, in bytes: at most the machine's. None if the system does not tell.
 
     Examples
     --------
@@ -17,9 +17,14 @@ def physical_memory() -> int | None:
     True
     """
     try:
+        import resource  # not on Windows
+
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    except (ImportError, AttributeError, ValueError, OSError):
         return None
+    if limit != resource.RLIM_INFINITY:
+        total = min(total, limit)
     return total if total > 0 else None
 
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from tparafac2.data import MODES, Table, listed, shown
 from tparafac2.data.lines import as_frame
-from tparafac2.data.memory import require_memory
 from tparafac2.data.table import TableOptions
-from tparafac2.errors import InvalidValue, Told
+from tparafac2.errors import InvalidValue, Told, TooLarge
 from tparafac2.io.endings import BadFile
 from tparafac2.io.parquet import ParquetLines, ParquetTable, parquet_columns, parquet_frame
 from tparafac2.io.selecting import Selection
@@ -33,7 +32,6 @@ Columns: TypeAlias = Mapping[str, str]
 """Names of columns, by what they are for: rows, columns, time, values, weights."""
 
 MISSING_VALUES = list(MISSING_TEXTS)
-_BYTES_FOR_ONE = 8  # of memory for each of a text file, at the peak
 _TRUTHS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 
 
@@ -55,14 +53,8 @@ def read_text_table(
     >>> labels.rows.tolist(), labels.columns.tolist()
     (['007', '042'], [1, 2])
     """
-    require_memory(
-        _BYTES_FOR_ONE * path.stat().st_size,
-        f"{path.name!r} is text, which is read at once, and",
-        "Write it as Parquet, which is read in pieces and has no such limit.",
-        memory,
-    )
     compared = [condition.name for condition in select.conditions]
-    layout = text_layout(path, [*asked.values(), *compared])
+    layout = text_layout(path, [*asked.values(), *compared], memory)
     with told_of(path, layout):
         _require_columns(layout.columns, asked)
         select.require_columns(layout.columns, asked)
@@ -430,14 +422,23 @@ def told_of(
         yield
     except BadFile:
         raise
+    except MemoryError as error:
+        if isinstance(error, Told):
+            raise
+        raise TooLarge(
+            f"there is not enough memory to read {path.name!r}: keep fewer lines and columns, or use a "
+            "machine with more memory."
+        ) from None
     except (ValueError, TypeError) as error:
         if isinstance(error, Told):
             raise error.within(repr(path.name), apart, place) from None
         raise type(error)(f"{path.name!r}{apart}: {error}") from None
 
 
-def _unparsed(error: str) -> InvalidValue:
+def _unparsed(error: str) -> InvalidValue | MemoryError:
     """What pandas says of a table that it cannot read, in our words."""
+    if "out of memory" in error:
+        return MemoryError()
     open_quote = re.search(r"EOF inside string starting at row (\d+)", error)
     if open_quote:  # where the header is row 0
         return InvalidValue(

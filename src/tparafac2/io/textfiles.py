@@ -15,7 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tparafac2.data import listed, shown
+from tparafac2.data import listed, require_memory, shown
+from tparafac2.data.memory import in_bytes
 from tparafac2.io.endings import BadFile, damaged, encoding_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 _NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
 SHOWN_COLUMNS = 20
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
+
+_LONGEST_LINE = 10_000_000  # bytes
+_BYTES_FOR_ONE = 8  # of memory for each of a text file, at the peak
+_BYTES_FOR_FIELD = 24  # likewise for each field, however short
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
@@ -61,11 +66,12 @@ class TextLayout:
         return _NAMES[self.delimiter]
 
 
-def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:
+def text_layout(path: Path, asked: Collection[Hashable] = (), memory: int | None = None) -> TextLayout:
     """Find out how a table is written in a file, which is packed if it ends in .gz.
 
     Of several possible delimiters the one is taken that gives most of the columns asked for, and then the one
-    that gives most columns.
+    that gives most columns. A table that needs more memory than the machine has, or than `memory`, is
+    refused.
 
     Examples
     --------
@@ -76,6 +82,7 @@ def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:
     ('author', 'word, or words', 'year')
     """
     encoding = encoding_of(path)
+    n_lines = _count_lines(path, memory)
     headers = {delimiter: _header(path, encoding, delimiter) for delimiter in _NAMES}
 
     def promise(delimiter: str) -> tuple[int, int]:
@@ -90,6 +97,7 @@ def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:
             f"nothing separates columns in the first line of {path.name!r}, {shown(headers[best][0])}: "
             f"{', '.join(list(_NAMES.values())[:-1])} or {_NAMES['|']} is needed between their names."
         )
+    _require_memory(path, _BYTES_FOR_FIELD * n_lines * (len(headers[best]) + 1), memory)
     return TextLayout(path.name, encoding, best, headers[best])
 
 
@@ -97,13 +105,11 @@ def text_layout(path: Path, asked: Collection[Hashable] = ()) -> TextLayout:
 def opened_text(path: Path, encoding: str) -> Iterator[TextIO]:
     """Open a text file, unpacked where it ends in .gz; what goes wrong with its bytes becomes a sentence."""
     try:
-        with _binary(path) as file, TextIOWrapper(file, encoding, newline="") as text:
+        with _unpacked(path) as file, TextIOWrapper(file, encoding, newline="") as text:
             yield text
     except UnicodeDecodeError as error:
         marked = encoding in ("utf-16", "utf-32")
         raise BadFile(damaged(path, error) if marked else _not_utf8(path)) from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BadFile(damaged(path, error)) from None
 
 
 def records(file: TextIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -157,12 +163,39 @@ def _header(path: Path, encoding: str, delimiter: str) -> tuple[str, ...]:
     return tuple(unguarded(name.strip()) for name in header)
 
 
-def _binary(path: Path) -> GzipFile | BufferedReader:
-    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+def _count_lines(path: Path, memory: int | None) -> int:
+    """Number of lines, before any is read at once; a file or a line of it that is too large is refused."""
+    size = n_lines = 0
+    with _unpacked(path) as file:
+        while piece := file.read(_LONGEST_LINE):
+            ends = max(piece.count(b"\n"), piece.count(b"\r"))
+            if not ends and len(piece) == _LONGEST_LINE:
+                raise ValueError(
+                    f"{path.name!r}, line {n_lines + 1}: the line is longer than {in_bytes(_LONGEST_LINE)}, "
+                    "so this is no long table: write each value on a line of its own."
+                )
+            size, n_lines = size + len(piece), n_lines + ends
+            _require_memory(path, _BYTES_FOR_ONE * size, memory)
+    return n_lines
+
+
+def _require_memory(path: Path, needed: int, memory: int | None) -> None:
+    what = f"{path.name!r} is text, which is read at once, and"
+    advice = "Write it as Parquet, which is read in pieces and has no such limit."
+    require_memory(needed, what, [advice], memory)
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[GzipFile | BufferedReader]:
+    try:
+        with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+            yield file
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadFile(damaged(path, error)) from None
 
 
 def _not_utf8(path: Path) -> str:
-    with _binary(path) as file:
+    with _unpacked(path) as file:
         line = next((number for number, one in enumerate(file, start=1) if not _is_utf8(one)), 1)
     return (
         f"{path.name!r}, line {line}: this is not UTF-8 text: save the file as UTF-8 "
