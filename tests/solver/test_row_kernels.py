@@ -116,6 +116,27 @@ def test_coupled_rows_are_one_system(seed, R, m, one, nonnegative, closing, stre
         np.testing.assert_allclose(found, expected, atol=1e-7 * max(1.0, np.abs(expected).max()))
 
 
+@pytest.mark.parametrize("seed", [2, 9, 11, 17])
+def test_coupled_rows_never_cost_more_than_their_start(seed):
+    """Also where components are so nearly alike that rounding hides which of them would gain."""
+    rng = np.random.default_rng(seed)
+    A, links = rng.standard_normal((3, 8)), np.append(100 * rng.random(15), 0.0)
+    H = A.T @ A / np.square(A).sum()
+    F = H @ rng.standard_normal((8, 16))
+
+    def cost(x):
+        steps = np.square(np.roll(x, -1, axis=1) - x)
+        return (x * (H @ x)).sum() + 1e-15 * np.square(x).sum() + (links * steps).sum() - 2 * (F * x).sum()
+
+    X = np.ones((1, 8, 16))
+    for _ in range(5):
+        before = cost(X[0])
+        chain = Chained(np.full(16, 1e-20), links)
+        solve_chained_block(H[None, None], F[None], X, Asked(0.0, 0.0, 1e-15, True), chain)
+        assert (X >= 0).all()
+        assert cost(X[0]) <= before + 1e-9 * abs(before)
+
+
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_shrinking_a_coupled_row_that_is_bounded(nonnegative):
     """Beside a bound the sum of sizes is linear; without one it is solved elsewhere."""

@@ -344,12 +344,25 @@ def exchange(H, chain, f, x, order, free, one_only):  # type: ignore[no-untyped-
     return wrong
 
 
+@part
+def cost_of(H, chain, f, x, order):  # type: ignore[no-untyped-def]
+    """What x costs, from the slopes: x'Sx - 2f'x = -x'(f + (f - Sx))."""
+    total = 0.0
+    for k in range(H.shape[0]):
+        for r in range(H.shape[1]):
+            slope, _ = slope_of(H, chain, f, x, order, k, r)
+            a = order[k] * H.shape[1] + r
+            total -= x[a] * (f[a] + slope)
+    return total
+
+
 @kernel
 def solve_chained_block(H, F, X, asked, chain):  # type: ignore[no-untyped-def]
     """As `solve_block` for rows that are coupled to the next one; `asked.ridge` is among `chain.own`.
 
     Over x >= 0 by exchanging what is bound and what is free, all at once as long as that gets better
-    (block pivoting), from what is positive in X.
+    (block pivoting), from what is positive in X. Where rounding hides what would gain, that may end anywhere:
+    X is left as it is if that is better.
     """
     P, R, m = F.shape
     goes_round = m > 2 and chain.links[m - 1] > 0.0
@@ -357,7 +370,7 @@ def solve_chained_block(H, F, X, asked, chain):  # type: ignore[no-untyped-def]
     for k in range(m):
         order[k] = folded(k, m, goes_round)
     band = min((3 if goes_round else 2) * R, m * R)
-    W, x, f = np.empty((m * R, band)), np.empty(m * R), np.empty(m * R)
+    W, x, f, begin = np.empty((m * R, band)), np.empty(m * R), np.empty(m * R), np.empty(m * R)
     lifted, free = np.empty((m, R, R)), np.empty(m * R, np.bool_)
     for p in range(P):
         for k in range(m):
@@ -368,6 +381,7 @@ def solve_chained_block(H, F, X, asked, chain):  # type: ignore[no-untyped-def]
                 a = order[k] * R + r
                 f[a] = F[p, r, k] - (0.5 * asked.shrinking if asked.nonnegative else 0.0)
                 free[a] = X[p, r, k] > 0.0 or not asked.nonnegative
+                begin[a] = max(X[p, r, k], 0.0)
                 for s in range(R):
                     lifted[k, r, s] = H[p, one, r, s]
             for r in range(R):
@@ -387,7 +401,11 @@ def solve_chained_block(H, F, X, asked, chain):  # type: ignore[no-untyped-def]
                 fewest, patience = wrong, 3
             elif patience > 0:
                 patience -= 1
+        if asked.nonnegative:
+            for a in range(m * R):
+                x[a] = max(x[a], 0.0)
+            if cost_of(lifted, chain, f, begin, order) < cost_of(lifted, chain, f, x, order):
+                x[:] = begin
         for k in range(m):
             for r in range(R):
-                value = x[order[k] * R + r]
-                X[p, r, k] = max(value, 0.0) if asked.nonnegative else value
+                X[p, r, k] = x[order[k] * R + r]
