@@ -24,6 +24,18 @@ def test_the_unit_makes_factors_of_the_solver_times_unit_those_of_the_user(data)
     assert two.unit**2 == pytest.approx(data.scale, rel=1e-14)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e8])
+def test_the_squared_error_of_components_that_cancel_each_other(data, size):
+    """Products of the factors are then as large as size^4, and what they leave together is not."""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal(I), rng.standard_normal((K, J))
+    A, B = size * np.stack([a, a], axis=1), size * np.stack([b, -b], axis=2)
+    A[:, 1] += rng.standard_normal(I)
+    C = np.ones((K, R))
+    error = np.square(data.values - np.einsum("ir,kjr->ikj", A, B)).sum()
+    assert evaluate(build_problem(data, R, ([], [], [])), A, B, C)[0] == pytest.approx(error, rel=1e-7)
+
+
 @pytest.mark.parametrize("term", [Ridge(3.0), TemporalSmoothness(2.0, 1e-3)])
 def test_values_are_the_users_divided_by_the_squared_norm(term):
     x = np.random.default_rng(1).standard_normal((K, J, R))

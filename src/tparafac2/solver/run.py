@@ -138,7 +138,10 @@ def squared_error(problem: Problem, A: FloatArray, BD: FloatArray) -> float:
     weights = row_weights(problem.data)
     rows = A.T @ A if weights is None else A.T @ (weights[:, None] * A)
     sse = problem.data.norm_squared - 2.0 * cross + float((gram * rows).sum())
-    return sse if sse >= problem.precision.cancellation else float(problem.data.residual_sse(At, W)[0])
+    # Components that cancel each other are far larger than what they leave together.
+    largest = max(1.0, float(np.abs(gram * rows).max()))
+    trusted = sse >= problem.precision.cancellation * largest
+    return sse if trusted else float(problem.data.residual_sse(At, W)[0])
 
 
 def _value(term: Scaled, x: FloatArray, coupled: FloatArray | None = None) -> float:
