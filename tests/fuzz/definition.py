@@ -138,8 +138,9 @@ def gaps_of(seen):
     """From each slice to the next, over the median; the last to the first, 0 where time does not go round."""
     gaps, period = np.diff(seen.clock), seen.made.settings.get("period")
     last = 0.0 if period is None else period - (seen.clock[-1] - seen.clock[0])
-    with np.errstate(over="ignore"):  # an endless gap joins nothing
-        return np.append(gaps, last) / np.median(gaps)
+    with np.errstate(over="ignore"):
+        gaps = np.append(gaps, last) / np.median(gaps)
+    return np.where(np.isfinite(gaps), gaps, 0.0)  # an endless gap joins nothing
 
 
 def ties(seen):
@@ -187,10 +188,10 @@ def from_turning(seen, B):
         U, _, V = np.linalg.svd(B @ delta.T, full_matrices=False)
         delta = np.einsum("k,kjr,kjs->rs", weights, U @ V, B) / weights.sum()
         distance = float(np.einsum("k,kjr->", weights, (B - U @ V @ delta) ** 2))
-        if last - distance <= 1e-14 * (B**2).sum():
+        if last - distance <= 1e-18 * (B**2).sum():
             break
         last = distance
-    return distance * size * size
+    return distance * size * size if distance > 1e-28 * (B**2).sum() else 0.0  # rounding
 
 
 def square(factors, norm):
