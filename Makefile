@@ -20,7 +20,7 @@ check test bounds bounds-kernels fuzz bench bench-scale: export MKL_NUM_THREADS 
 check test bounds bounds-kernels fuzz bench bench-scale: export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test bounds fuzz docs paper bench bench-scale lint format types dist clean
+.PHONY: help demo check test bounds fuzz docs paper paper-quick bench bench-scale lint format types dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,8 +63,12 @@ docs: $(VENV)/.dev ## build the site out/docs/index.html, running all its exampl
 	$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs out/docs
 	$(BIN)/python docs/check_site.py out/docs
 
-paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about half an hour; goes on where it was)
+paper: $(VENV)/.runtime ## run the paper's experiments into out/paper (about half an hour; run it again to resume)
 	$(BIN)/python paper/run.py --out out/paper
+
+paper-quick: $(VENV)/.runtime ## run them into out/paper-quick, smaller and from the beginning (about a minute)
+	@rm -rf out/paper-quick
+	$(BIN)/python paper/run.py --quick --out out/paper-quick
 
 bench: $(VENV)/.dev ## measure speed, one thread
 	$(BIN)/python benchmarks/run.py
@@ -92,7 +96,7 @@ dist: $(VENV)/.dev ## build the wheel and the sdist into dist, and prove each in
 
 clean: ## remove the virtual environment, caches and output
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
+	find src tests examples benchmarks docs paper -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@for python in $(PYTHON); do \

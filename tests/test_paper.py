@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -284,6 +285,15 @@ def test_the_command_line_refuses_what_it_does_not_know(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         run.main()
     assert "esay" in capsys.readouterr().err
+
+
+def test_it_knows_the_package_by_its_public_names_only():
+    for script in sorted(Path(run.__file__).parent.glob("*.py")):
+        text = script.read_text()
+        assert "from tparafac2" not in text, script
+        assert "import tparafac2." not in text, script
+        used = {rest.split(".")[0].split("(")[0] for rest in re.findall(r"\btp\.([\w.]+)", text)}
+        assert used <= set(tp.__all__), script
 
 
 def test_shades_deepen_and_families_stand_apart():
