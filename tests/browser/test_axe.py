@@ -9,7 +9,6 @@ import pytest
 from explored import choose, rich
 
 import tparafac2 as tp
-from tparafac2.report import write_comparison
 
 pytestmark = pytest.mark.slow
 
@@ -64,16 +63,6 @@ def test_a_page_with_everything_on_it_has_no_grave_fault(show, axe, looks):
     page.click("#row-bars button")
     page.click("#map-legend .chip")
     page.click("#cards .rename")
-    assert grave(page, axe) == []
-
-
-@pytest.mark.parametrize("looks", LOOKS.values(), ids=LOOKS)
-def test_models_side_by_side_have_no_grave_fault(tab, axe, looks, tmp_path):
-    result = rich()
-    models = {"rank 2": result, "rank 2, named": result.rename(["Ice", "Sun"])}
-    page = tab(write_comparison(models, tmp_path / "side by side.html"), **looks)
-    page.until("document.documentElement.dataset.ready")
-    page.click("#flow .node:nth-of-type(2)")
     assert grave(page, axe) == []
 
 

@@ -151,7 +151,7 @@ def test_what_was_compared_is_kept(X, tmp_path):
     with pytest.raises(FileExistsError, match="exists"):
         tp.io.write_comparison(fitted, table, folder)
     tp.io.write_comparison(fitted, table[:1], folder, overwrite=True)
-    files = ["1-rank-1.nc", "comparison.csv", "log.json", "report.html"]
+    files = ["1-rank-1.nc", "comparison.csv", "log.json"]
     assert sorted(path.name for path in folder.iterdir()) == files
 
 

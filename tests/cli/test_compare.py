@@ -181,10 +181,10 @@ def test_models_are_kept_in_a_folder(table, tmp_path):
     asked += ["--out", tmp_path / "out"]
     ended = run(*asked)
     assert ended.exit_code == 0, ended.stderr
-    assert f"open {tmp_path / 'out' / 'report.html'}" in ended.stdout
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert "<title>Models of x.csv</title>" in page
-    assert '"short":"rank 2"' in page
+    files = ["1-tparafac2-rank-1.nc", "2-tparafac2-rank-2.nc", "comparison.csv", "log.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == files
+    kept = pd.read_csv(tmp_path / "out" / "comparison.csv")
+    assert kept["file"].to_list() == files[:2]
     model = tp.load(tmp_path / "out" / "2-tparafac2-rank-2.nc")
     assert model.result_.preparation["transform"] == "sqrt"
     again = run(*asked)

@@ -107,7 +107,7 @@ def test_half_a_comparison_replaces_nothing(file, tmp_path, press):
     ended = run(*asked)
     assert ended.exit_code == 130
     kept = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert kept == ["1-tparafac2-rank-1.nc", "comparison.csv", "log.json", "report.html"]
+    assert kept == ["1-tparafac2-rank-1.nc", "comparison.csv", "log.json"]
     press(1)
     ended = run(*asked, "--overwrite")
     assert ended.exit_code == 130

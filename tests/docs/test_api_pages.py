@@ -99,7 +99,7 @@ def test_nothing_is_described_twice():
 
 def test_a_missing_name_is_noticed():
     page = "```{names} tparafac2.report\nPageView\nexplore: A view.\n```\n"
-    unnamed = ["explore_comparison", "write_comparison", "write_page"]
+    unnamed = ["write_page"]
     assert missing("tparafac2.report", list(names_on(page))) == unnamed
 
 

@@ -42,8 +42,7 @@ EXAMPLES = """Examples:
 
 All models are judged by the same hidden entries and the same halves of the rows.
 
-With --out, the folder has a page with all of it side by side (report.html), also with which component of one
-model is which of the next; the table (comparison.csv); and every model, for 'tparafac2 report' and 'info'.
+With --out, the folder has the table (comparison.csv) and every model, for 'tparafac2 report' and 'info'.
 """
 _ABLE = {"smoothness": SMOOTH, "sparsity": SMOOTH, **ABLE}
 """Models that can use a setting."""
@@ -119,9 +118,7 @@ class Request(Fitting, Source):
     ] = 1
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Keep the page, the table and every model here.", show_default="not kept"
-        ),
+        typer.Option(metavar="FOLDER", help="Keep the table and every model here.", show_default="not kept"),
     ] = None
     dask: DaskFits = None
     overwrite: Overwrite = False
@@ -196,10 +193,10 @@ def _keep(
     if len(lines) < len(models) and out.exists() and any(out.iterdir()):
         say(f"nothing was written, and {str(out)!r} is as it was.")
         return
-    facts = {"title": f"Models of {request.file.name}", **about, "command": command_line()}
+    facts = {**about, "command": command_line()}
     write_comparison(models, pd.DataFrame(lines), out, about=facts, overwrite=request.overwrite, words=FLAGS)
     if not request.as_json:
-        typer.echo(f"\nThe table and the models are in {out}: open {out / 'report.html'}")
+        typer.echo(f"\nThe table and the models are in {out}.")
 
 
 def _finished(

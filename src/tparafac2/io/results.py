@@ -182,7 +182,7 @@ def write_comparison(
     overwrite: bool = False,
     words: Words = PYTHON,
 ) -> Path:
-    """Keep compared models: a folder with their table, their page, and a file of each for `load`.
+    """Keep compared models: a folder with their table, and a file of each for `load`.
 
     It appears at one stroke, complete or not at all.
 
@@ -193,10 +193,10 @@ def write_comparison(
     table : DataFrame
         What it gave back; models without a line are not kept.
     folder : path
-        ``comparison.csv``, the table with a further column `file`; the models that it names; the page
-        ``report.html``, see `tparafac2.report.write_comparison`; and ``log.json`` with what was done.
+        ``comparison.csv``, the table with a further column `file`; the models that it names; and
+        ``log.json`` with what was done.
     about : mapping, optional
-        Facts for page and log: where the data came from, the command.
+        Facts for the log: where the data came from, the command.
     overwrite : bool
         Replace an existing folder, if it holds nothing but what was written there last, unchanged since.
     words : Words
@@ -217,10 +217,8 @@ def write_comparison(
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_comparison(models, table, Path(place) / "ranks")
     ...     sorted(path.name for path in folder.iterdir())
-    ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json', 'report.html']
+    ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json']
     """
-    from tparafac2.report import write_comparison as write_page
-
     labels = table["model"].to_list() if len(table.columns) else []
     files = [_file_name(place, label) for place, label in enumerate(labels, start=1)]
     kept = {
@@ -232,10 +230,6 @@ def write_comparison(
         for label, file in zip(labels, files):
             models[label].save(unfinished / file)
         write_csv(table.assign(file=files), unfinished / "comparison.csv")
-        facts = dict(about or {})
-        page: dict[str, Any] = {"title": facts.pop("title", None), "about": facts, "words": words}
-        if labels:
-            write_page(models, unfinished / "report.html", table=table, **page)
     return Path(folder)
 
 

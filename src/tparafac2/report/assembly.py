@@ -5,31 +5,43 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64encode
-from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tparafac2.files import written_whole
 from tparafac2.report.payload import as_script_text
 
 _ENDINGS = (".html", ".htm")
+_SCRIPTS = (
+    "data.js",
+    "dom.js",
+    "moves.js",
+    "address.js",
+    "charts.js",
+    "stream.js",
+    "bars.js",
+    "downloads.js",
+    "cards.js",
+    "multiples.js",
+    "movers.js",
+    "groups.js",
+    "rows.js",
+    "rowmap.js",
+    "entries.js",
+    "search.js",
+    "explorer.js",
+    "choice.js",
+    "page.js",
+)
 
 
-class Kit(NamedTuple):
-    """The files that a kind of page is made of."""
-
-    template: str
-    styles: Sequence[str]
-    scripts: Sequence[str]
-
-
-def assembled(kit: Kit, title: str, content: Any) -> str:
+def assembled(title: str, content: Any) -> str:
     """Give the whole page as text of ASCII; its script finds the content as JSON."""
-    style = "\n".join(_part(name) for name in kit.styles)
-    script = "\n".join(_part(name) for name in kit.scripts)
+    style = _part("page.css")
+    script = "\n".join(_part(name) for name in _SCRIPTS)
     # Only this very style and script may run or load: whatever else got in would be dead.
     policy = (
         f"default-src 'none'; style-src {_fingerprint(style)}; script-src {_fingerprint(script)}; "
@@ -38,7 +50,7 @@ def assembled(kit: Kit, title: str, content: Any) -> str:
     parts = {"POLICY": policy, "TITLE": _in_ascii(title), "STYLE": style, "SCRIPT": script}
     parts["DATA"] = as_script_text(content)
     # In one pass: what is put in is not looked at again.
-    return re.sub(r"\{\{([A-Z]+)\}\}", lambda place: parts[place[1]], _part(kit.template))
+    return re.sub(r"\{\{([A-Z]+)\}\}", lambda place: parts[place[1]], _part("page.html"))
 
 
 def checked_target(path: str | os.PathLike[str]) -> Path:

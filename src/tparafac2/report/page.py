@@ -8,33 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tparafac2.plots.subject import as_result
-from tparafac2.report.assembly import Kit, assembled, checked_target, write_text
+from tparafac2.report.assembly import assembled, checked_target, write_text
 from tparafac2.report.payload import payload
 from tparafac2.result import Result
 from tparafac2.words import PYTHON, Words
 
-_SCRIPTS = (
-    "data.js",
-    "dom.js",
-    "moves.js",
-    "address.js",
-    "charts.js",
-    "stream.js",
-    "bars.js",
-    "downloads.js",
-    "cards.js",
-    "multiples.js",
-    "movers.js",
-    "groups.js",
-    "rows.js",
-    "rowmap.js",
-    "entries.js",
-    "search.js",
-    "explorer.js",
-    "choice.js",
-    "page.js",
-)
-_KIT = Kit("page.html", ("page.css",), _SCRIPTS)
 _TITLE = "Patterns that change in time"
 
 
@@ -106,7 +84,7 @@ def page_text(
     facts = {"fitted with": _call_text(result), **(about or {})}
     shown_title = _TITLE if title is None else str(title)
     content = payload(result, title=shown_title, about=facts, words=words, data=data)
-    return assembled(_KIT, shown_title, content)
+    return assembled(shown_title, content)
 
 
 def _call_text(result: Result) -> str:

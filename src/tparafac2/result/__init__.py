@@ -16,7 +16,6 @@ from tparafac2.result.findings import (
 )
 from tparafac2.result.intervals import UNSTABLE, Band, Intervals
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
-from tparafac2.result.kinship import Kinship, Link, courses, kinship
 from tparafac2.result.moments import Timeline, moment_text, read_moments, slice_at, timeline
 from tparafac2.result.naming import called, heading, place_of, read_names
 from tparafac2.result.observation import Clock, strengths, weak
@@ -25,6 +24,7 @@ from tparafac2.result.portraits import Mark, portraits
 from tparafac2.result.record import NormalisedFactors, Result
 from tparafac2.result.summary import size_text
 from tparafac2.result.terms import LostTerm, Method, Terms
+from tparafac2.result.trajectories import courses
 from tparafac2.result.trust import Trust, Verdict
 from tparafac2.result.unobserved import Unobserved
 from tparafac2.result.wording import counted, notes, percentage, sentence, trusted, what_is_explained
