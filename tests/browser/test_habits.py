@@ -52,9 +52,6 @@ def test_charts_are_saved_as_pictures_that_stand_alone(show, folder):
     assert "var(" not in svg.read_text()
     texts = [one.text for one in picture.iter() if one.tag.endswith("text")]
     assert set(page.texts("#courses-legend .name")) <= set(texts)
-    png = page.saved("#courses + .take button:nth-child(3)", folder).read_bytes()
-    assert png[1:4] == b"PNG"
-    assert int.from_bytes(png[16:20]) == 2 * round(float(picture.get("width")))
     assert page.complaints() == []
 
 
@@ -65,14 +62,10 @@ TAKEN = """(async () => {
   HTMLAnchorElement.prototype.click = () => {};  // a browser saves no more than ten files at once
   document.querySelectorAll("details").forEach((one) => { one.open = true; });
   const buttons = [...document.querySelectorAll(".take button")].filter((one) => one.checkVisibility());
-  const pictures = buttons.filter((one) => one.textContent === "PNG").length;
   buttons.forEach((one) => one.click());
-  const drawn = () => taken.filter((one) => one.type === "image/png").length;
-  while (drawn() < pictures) await new Promise((done) => setTimeout(done, 20));
   const whole = { "text/csv;charset=utf-8": (text) => text.trim().split("\\r\\n").length > 1,
     "image/svg+xml": (text) =>
-      !new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror"),
-    "image/png": (text) => text.slice(1, 4) === "PNG" };
+      !new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror") };
   const bad = [];
   for (const one of taken) if (!whole[one.type](await one.text())) bad.push(await one.text());
   return { count: taken.length, buttons: buttons.length, bad };

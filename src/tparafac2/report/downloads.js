@@ -2,7 +2,6 @@
 
 const SHOWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
   "font-size", "font-family", "font-weight", "paint-order", "stroke-opacity"];
-const PNG_SCALE = 2;  // so that it is sharp in print
 
 // Text that a spreadsheet would run gets an apostrophe, as in the tables of the package.
 function csvCell(value) {
@@ -53,7 +52,7 @@ function standalone(box, names) {
   for (const [name, value] of Object.entries({ width, height: tall, viewBox: `0 0 ${width} ${tall}` })) {
     copy.setAttribute(name, value);
   }
-  return { text: new XMLSerializer().serializeToString(copy), width, height: tall };
+  return new XMLSerializer().serializeToString(copy);
 }
 
 function perLine(width) {
@@ -74,25 +73,13 @@ function legendOf(names, width, top) {
   });
 }
 
-async function savePicture({ text, width, height }, name) {
-  const picture = new Image();
-  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  await picture.decode();
-  const canvas = make("canvas", { width: width * PNG_SCALE, height: height * PNG_SCALE });
-  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-  // At once: toBlob waits until the browser is idle, which may take seconds.
-  const [, content] = canvas.toDataURL("image/png").split(",");
-  save(new Blob([bytesOf(content)], { type: "image/png" }), `${name}.png`);
-}
-
 // Buttons behind a chart, a table or a list; `lines` gives the table, `names` what the lines are called.
 function offer(box, name, { lines = null, chart = false, names = () => [] }) {
   const what = name.replaceAll("-", " ");
   const kind = (format, get) => button({ class: "plain", "aria-label": `Save ${what} as ${format}`, onclick: get }, format);
   box.after(make("div", { class: "take" }, ...[
     lines && kind("CSV", () => saveTable(lines(), name)),
-    chart && kind("SVG", () => save(new Blob([standalone(box, names()).text], { type: "image/svg+xml" }), `${name}.svg`)),
-    chart && kind("PNG", () => savePicture(standalone(box, names()), name)),
+    chart && kind("SVG", () => save(new Blob([standalone(box, names())], { type: "image/svg+xml" }), `${name}.svg`)),
   ].filter(Boolean)));
 }
 
