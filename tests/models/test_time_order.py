@@ -32,10 +32,9 @@ def both(request):
         lambda result: result.summary(),
         lambda result: result.summary(by="distinctive"),
         lambda result: result._repr_html_(),
-        lambda result: result.describe(),
         lambda result: result.notes,
     ],
-    ids=["summary", "summary by distinction", "html", "describe", "notes"],
+    ids=["summary", "summary by distinction", "html", "notes"],
 )
 def test_what_is_said_does_not_depend_on_the_order_of_the_slices(both, what):
     sorted_, other = both

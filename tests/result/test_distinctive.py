@@ -114,13 +114,17 @@ def test_bad_requests_are_refused(asked, said):
 
 
 def common_and_own():
-    """A result whose first column is the largest of both components, the others of one of them."""
+    """A result with a row and a column that are the largest of both components; the others are of one."""
+    A = np.array([[0.6, 0.0], [0.8, 0.8], [0.0, 0.6]])
     B = np.array([[[0.8, 0.8], [0.6, 0.0], [0.0, 0.6]]] * 2)
-    return hand_made(K=2, J=3, B=B, C=np.ones((2, 2)), labels=Labels(columns=["common", "one", "two"]))
+    labels = Labels(rows=["Ann", "Bo", "Cy"], columns=["common", "one", "two"])
+    return hand_made(K=2, J=3, A=A, B=B, C=np.ones((2, 2)), labels=labels)
 
 
 def test_the_summary_can_name_what_is_distinctive():
     result = common_and_own()
+    assert "rows: Bo 0.80, Ann 0.60\n" in result.summary()
+    assert "rows: Ann 0.60, Bo 0.80\n" in result.summary(by="distinctive")
     assert "first: common 0.80, one 0.60" in result.summary()
     assert "first: one 0.60, common 0.80" in result.summary(by="distinctive")
     with pytest.raises(ValueError, match="by must be 'weight' or 'distinctive'; got 'size'"):

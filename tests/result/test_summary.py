@@ -41,15 +41,17 @@ def test_the_summary_says_what_was_fitted_and_how_it_ended() -> None:
         assert part in text
 
 
-def test_every_component_names_its_columns_at_both_ends() -> None:
+def test_every_component_names_its_rows_and_its_columns_at_both_ends() -> None:
     # Sizes: |a_1| = 5 and |b_k1| = 5 give strengths 5 and 10; component 2 has 2 and 1.
     lines = make().summary().splitlines()
     first = next(place for place, line in enumerate(lines) if "component 1:" in line)
-    assert lines[first : first + 6] == [
+    assert lines[first : first + 8] == [
         "  component 1: 83% of strength, 5 -> 10",
+        "    rows: row 1 0.80, row 0 0.60",
         "    1990: cat -0.80, ant 0.60",
         "    2010: bee 0.80, dog 0.40, elk 0.40",
         "  component 2: 17% of strength, 2 -> 1",
+        "    rows: row 1 1.00",
         "    1990: elk 1.00",
         "    2010: elk 1.00",
     ]

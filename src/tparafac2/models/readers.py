@@ -31,10 +31,6 @@ class ForReaders:
         """Columns that set a component apart from the others at a time, or rows: see `Result.distinctive`."""
         return self.result_.distinctive(component, time, n, of=of)
 
-    def describe(self) -> str:
-        """Tell of each component what it is, what it was and became, when it was strong, and how sure."""
-        return self.result_.describe()
-
     def explore(self, *, title: str | None = None, height: int = 800, data: Any = None) -> "PageView":
         """Show the page of the fit inside a notebook, without a file and without a server.
 

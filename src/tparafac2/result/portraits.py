@@ -13,7 +13,7 @@ from tparafac2.result.distinctive import leaders, of_columns, of_rows
 from tparafac2.result.findings import static, vanished
 from tparafac2.result.kinds import Kind
 from tparafac2.result.moments import time_order, time_texts, timeline
-from tparafac2.result.naming import called, heading
+from tparafac2.result.naming import called
 from tparafac2.result.record import Result
 from tparafac2.result.wording import jumped, percentage, trusted
 
@@ -132,39 +132,6 @@ def portraits(result: Result) -> list[Portrait]:
             )
         )
     return found
-
-
-def describe(result: Result) -> str:
-    """Portray the components as text; see `Result.describe`.
-
-    Examples
-    --------
-    >>> B = np.array([[[3.0], [4.0], [0.0]], [[0.0], [0.0], [2.0]]])
-    >>> result = Result(model="CP", A=np.eye(4)[:, :1], B=B, C=np.ones((2, 1)), objective=0.5,
-    ...                 explained_variance=0.9, status="converged", converged=True, n_iter=7)
-    >>> print(describe(result.rename(["Ice"])))
-    Component 1: Ice, 100% of strength
-      rows  row 0 1.00
-      at 0  column 1 0.80, column 0 0.60
-      at 1  column 2 1.00
-      when  strongest at 0 (5), weakest at 1 (2), and above half of the most only at 0
-    """
-    return "\n".join(_told(result, one) for one in portraits(result))
-
-
-def _told(result: Result, one: Portrait) -> str:
-    names = {mode: label_text(name, 20) for mode, name in result.labels.names.items()}
-    lines = [(names["rows"], _listed(one.rows))]
-    lines += [(f"at {at.time}" if at.time else "throughout", _listed(at.columns)) for at in one.stations]
-    lines += [("sudden", one.sudden)] if one.sudden else []
-    lines += [("when", one.strong), *(("trust", text) for text in one.sure)]
-    width = max(len(name) for name, _ in lines)
-    head = f"{heading(result.component_names, one.component - 1)}, {one.share:.0%} of strength"
-    return "\n".join([head, *(f"  {name:<{width}}  {text}" for name, text in lines)])
-
-
-def _listed(marks: Sequence[Mark]) -> str:
-    return ", ".join(f"{mark.label} {mark.weight:.2f}" for mark in marks) or "nothing of its own"
 
 
 def _texts(result: Result, mode: Any, size: int) -> list[str]:

@@ -497,16 +497,6 @@ class Result:
 
         return table(self, component, time, n, of=of)
 
-    def describe(self) -> str:
-        """Tell of each component what it is, what it was and became, when it was strong, and how sure.
-
-        That is its most distinctive rows; its most distinctive columns at the first, the middle and the last
-        time at which the data determine them; its strengths; and what is known of how far to trust it.
-        """
-        from tparafac2.result.portraits import describe
-
-        return describe(self)
-
     def reconstruct(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Compute the data that the components describe, (K, I, J) or a list of (I, J_k)."""
         return metrics.reconstruct(self.A, self.B, self.C)

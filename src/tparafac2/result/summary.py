@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import label_text, printable
-from tparafac2.result.distinctive import By, of_columns, require_by
+from tparafac2.result.distinctive import By, of_columns, of_rows, require_by
 from tparafac2.result.kinds import ENDINGS, Kind
 from tparafac2.result.moments import time_order
 from tparafac2.result.naming import called
@@ -18,7 +18,7 @@ from tparafac2.result.record import Result
 from tparafac2.result.wording import jumped, notes, sentence, trusted
 from tparafac2.words import PYTHON, Words
 
-_SHOWN_COLUMNS = 3
+_SHOWN = 3
 
 _ROWS = {
     "status": tuple(ENDINGS.values()),
@@ -46,6 +46,8 @@ class ComponentFacts(NamedTuple):
         Its number, from 1.
     share : float
         Its part of the sum of all components' strengths.
+    rows : str
+        The rows that matter most, with their normalised loadings.
     first, last : float
         Its strength at the first and the last time.
     first_columns, last_columns : str
@@ -57,12 +59,13 @@ class ComponentFacts(NamedTuple):
 
     Examples
     --------
-    >>> ComponentFacts(1, 1.0, 2.0, 3.0, "a 0.90", "b 0.80").share
+    >>> ComponentFacts(1, 1.0, "Ann 0.70", 2.0, 3.0, "a 0.90", "b 0.80").share
     1.0
     """
 
     component: int
     share: float
+    rows: str
     first: float
     last: float
     first_columns: str
@@ -87,11 +90,13 @@ def summary(result: Result, words: Words = PYTHON, *, by: By = "weight") -> str:
     lines = [f"{printable(result.model)}: {size_text(result)}"]
     lines += [f"  {name:<{width}}  {text}" for name, text in facts]
     first, last = end_labels(result)
+    rows = printable(result.labels.names["rows"])
     for one in component_facts(result, by):
         size = f"{one.share:.0%} of strength, {one.first:.4g} -> {one.last:.4g}"
         which = called(result.component_names, one.component - 1)
         lines += [
             f"  component {which}: {', '.join(filter(None, (size, one.trust)))}",
+            f"    {rows}: {one.rows}",
             f"    {first}: {one.first_columns}",
             f"    {last}: {one.last_columns}",
             *([f"    sudden: {one.sudden}"] if one.sudden else []),
@@ -169,7 +174,7 @@ def _said(result: Result, kinds: tuple[Kind, ...], words: Words) -> list[str]:
 
 
 def component_facts(result: Result, by: By = "weight") -> list[ComponentFacts]:
-    """Say how strong every component is and which columns make it, at the first and the last time.
+    """Say how strong every component is and which rows and columns make it, at the first and the last time.
 
     Examples
     --------
@@ -182,6 +187,7 @@ def component_facts(result: Result, by: By = "weight") -> list[ComponentFacts]:
     """
     require_by(by)
     normalised = result.normalised()
+    rows = np.abs(normalised.A) if by == "weight" else of_rows(result)
     labels = result.labels.columns
     ends = time_order(result)[[0, -1]]
     first, last = (_seen(result, k, normalised.B[k]) for k in ends)
@@ -191,10 +197,11 @@ def component_facts(result: Result, by: By = "weight") -> list[ComponentFacts]:
         ComponentFacts(
             component=r + 1,
             share=float(result.shares[r]),
+            rows=_largest("row", normalised.A[:, r], rows[:, r], result.labels.rows),
             first=float(strengths[0, r]),
             last=float(strengths[1, r]),
-            first_columns=_largest_columns(first[:, r], sizes[0][:, r], labels),
-            last_columns=_largest_columns(last[:, r], sizes[1][:, r], labels),
+            first_columns=_largest("column", first[:, r], sizes[0][:, r], labels),
+            last_columns=_largest("column", last[:, r], sizes[1][:, r], labels),
             trust=trusted(result.trust, r),
             sudden=jumped(result.findings, r),
         )
@@ -231,12 +238,12 @@ def end_labels(result: Result) -> tuple[str, str]:
     return f"{unit}{first}", f"{unit}{last}"
 
 
-def _largest_columns(
-    pattern: NDArray[np.float64], sizes: NDArray[np.float64], labels: NDArray[Any] | None
+def _largest(
+    what: str, weights: NDArray[np.float64], sizes: NDArray[np.float64], labels: NDArray[Any] | None
 ) -> str:
-    largest = [j for j in np.argsort(-sizes, kind="stable")[:_SHOWN_COLUMNS] if sizes[j] > 0]
-    names = [f"column {j}" if labels is None else label_text(labels[j]) for j in largest]
-    return ", ".join(f"{name} {pattern[j]:.2f}" for name, j in zip(names, largest)) or "none"
+    largest = [j for j in np.argsort(-sizes, kind="stable")[:_SHOWN] if sizes[j] > 0]
+    names = [f"{what} {j}" if labels is None else label_text(labels[j]) for j in largest]
+    return ", ".join(f"{name} {weights[j]:.2f}" for name, j in zip(names, largest)) or "none"
 
 
 def _preparation_text(result: Result) -> str:
@@ -260,7 +267,7 @@ def to_html(result: Result) -> str:
     """
     first, last = end_labels(result)
     names = result.component_names
-    head = ["component", "share"]
+    head = ["component", "share", printable(result.labels.names["rows"])]
     head += [f"{what}, {when}" for what in ("strength", "columns") for when in (first, last)]
     every = component_facts(result)
     further = {
@@ -272,6 +279,7 @@ def to_html(result: Result) -> str:
         (
             called(names, one.component - 1),
             f"{one.share:.0%}",
+            one.rows,
             f"{one.first:.4g}",
             f"{one.last:.4g}",
             one.first_columns,
