@@ -13,8 +13,7 @@ from tparafac2.choosing import Parts
 from tparafac2.data import (
     DenseData,
     EntryWeightedData,
-    FilledData,
-    FilledSparseData,
+    HoledSparseData,
     ObservedData,
     RowWeightedData,
     take_in,
@@ -301,13 +300,12 @@ def test_whatever_a_fit_takes(X):
     assert Parts.of(frames).labels.rows.tolist() == [f"r{i}" for i in range(I)]
 
 
-def test_type_and_em_carry_over(X):
-    parts = Parts.of(X, dtype="float32", exact=False)
+def test_the_type_carries_over(X):
+    parts = Parts.of(X, dtype="float32")
     assert parts.of_rows(np.arange(4)).data.dtype == np.float32
     shown = parts.without(parts.draw(rng()))
     assert shown.intake.data.dtype == np.float32
-    assert shown.intake.data.follows_model
-    assert isinstance(Parts.of(X).without(parts.draw(rng())).intake.data, ObservedData)
+    assert isinstance(shown.intake.data, ObservedData)
 
 
 def test_rows_of_slices_of_different_widths():
@@ -409,14 +407,14 @@ def test_sparse_sets_are_disjoint_and_even(counts):
         (tp.CP, tp.Preparation(center="columns", scale="rows")),
     ],
 )
-def test_a_sparse_fit_is_that_of_the_dense_data_by_em(counts, model, preparation, weights):
+def test_a_sparse_fit_is_that_of_the_dense_data(counts, model, preparation, weights):
     table = sparse_table(counts).with_slices(sparse(counts))
     lists = Parts.of(preparation.apply(table), weights=weights)
-    dense = Parts.of(preparation.apply(counts), weights=weights, exact=False)
+    dense = Parts.of(preparation.apply(counts), weights=weights)
     hidden = lists.draw(rng())
     one, other = lists.without(hidden), dense.without(hidden)
-    assert one.intake.data.follows_model
-    assert isinstance(other.intake.data, FilledData if weights is None else EntryWeightedData)
+    assert isinstance(one.intake.data, HoledSparseData)
+    assert isinstance(other.intake.data, ObservedData if weights is None else EntryWeightedData)
     for ours, theirs in zip(one.held, other.held):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(one.intake.coverage, other.intake.coverage)
@@ -440,7 +438,7 @@ def test_sparse_parts_are_prepared_as_dense_ones(counts, center, scale):
     lists, dense = Parts.of(preparation.apply(table)), Parts.of(preparation.apply(counts))
     hidden = dense.draw(rng())
     one, other = lists.without(hidden), dense.without(hidden)
-    assert isinstance(one.intake.data, FilledSparseData)
+    assert isinstance(one.intake.data, HoledSparseData)
     for ours, theirs in zip(one.held, other.held):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
     assert one.intake.data.scale == pytest.approx(other.intake.data.scale, rel=1e-10)
@@ -502,7 +500,7 @@ def test_sparse_slices_in_another_order_of_time(counts):
     parts = Parts.of(sparse(counts), times=times)
     hidden = parts.draw(rng())
     one = parts.without(hidden).intake
-    other = Parts.of(counts, times=times, exact=False).without(hidden).intake
+    other = Parts.of(counts, times=times).without(hidden).intake
     assert one.order == other.order == (1, 3, 4, 0, 2)
     np.testing.assert_allclose(one.coverage, other.coverage)
     At, W = rng(1).random((1, 2, 24)), rng(2).random((1, 2, 5, 20))

@@ -177,7 +177,6 @@ def unvisited(X, rng):
 
 KINDS = {
     "missing entries": (holed, {}, "entries"),
-    "missing entries by EM": (holed, {"missing": "em"}, "entries"),
     "missing samples": (unvisited, {}, "fibres"),
     "uneven times": (lambda X, rng: X, {"times": [0, 1, 2, 7, 8, 9]}, "entries"),
     "a time without data": (

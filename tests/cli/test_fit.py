@@ -239,11 +239,6 @@ def test_weights_from_a_column_of_rows_or_of_lines(table, tmp_path):
         ("who,people\\n0,1\\n1,x\\n", ["--weights", "FILE"], "line 3: 'x' in 'people' is not a number"),
         ("who,people\\n0,1\\n1,2\\n", ["--weights", "FILE"], "--weights has no weight for 10 of 12 rows"),
         ("who,a,b\\n0,1,2\\n", ["--weights", "FILE"], "give a file with two"),
-        (
-            "who,people\\n0,1\\n1,2\\n",
-            ["--weights", "FILE", "--missing", "em"],
-            "--weights cannot be kept to with --missing em",
-        ),
     ],
 )
 def test_weights_that_cannot_be_used_are_refused(table, tmp_path, text, arguments, said):

@@ -52,7 +52,6 @@ def test_preparations_are_done_while_reading(store, tmp_path):
     ("more", "sentence"),
     [
         (["--memory", "much"], "--memory must be a size of at least 1 MB, such as '8GB'"),
-        (["--memory", "2MB", "--missing", "em"], "not for data that are read in blocks of rows"),
     ],
 )
 def test_what_is_refused(store, tmp_path, more, sentence):

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from tparafac2.data import FilledData, ObservedData, take_in
+from tparafac2.data import take_in
 
 
 def cube(*shape):
@@ -61,11 +61,6 @@ def test_a_mask_that_hides_nothing_leaves_data_complete():
     assert intake.coverage is None
 
 
-def test_em_or_exact_as_asked():
-    assert isinstance(take_in(holed(*HOLES), exact=True).data, ObservedData)
-    assert isinstance(take_in(holed(*HOLES), exact=False).data, FilledData)
-
-
 def test_slices_nobody_saw_are_left_out_and_remembered():
     X = holed(1)
     intake = take_in(X)
@@ -89,8 +84,6 @@ def test_columns_that_come_and_go():
     assert take_in(X).data.present is None
     present = take_in(X, bridge=False).data.present
     np.testing.assert_array_equal(np.argwhere(~present), [[0, 2]])
-    with pytest.raises(ValueError, match="need missing='exact'"):
-        take_in(X, bridge=False, exact=False)
 
 
 @pytest.mark.parametrize(

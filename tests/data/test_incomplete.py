@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tparafac2.data import BatchedFactors, DenseData, FilledData, ObservedData
+from tparafac2.data import ObservedData
 from tparafac2.data.incomplete import first_fill
 
 
@@ -15,8 +15,7 @@ def draw(seed, share, dtype="float64"):
     holed = np.where(mask, values, np.nan).astype(dtype)
     At = rng.standard_normal((n, R, I))
     B = rng.standard_normal((n, R, K, J)).astype(dtype)
-    C = rng.standard_normal((n, R, K))
-    return holed, mask, BatchedFactors(At, B, C)
+    return holed, mask, At, B
 
 
 def check(actual, expected, dtype):
@@ -33,22 +32,8 @@ CASES = given(
 
 @settings(max_examples=40)
 @CASES
-def test_em_products_are_those_of_data_filled_by_the_model(seed, share, dtype):
-    holed, mask, (At, B, C) = draw(seed, share, dtype)
-    data = FilledData(holed)
-    W = (B * C[..., None]).astype(dtype)
-    G = data.project(At, BatchedFactors(At, B, C))
-    F = data.accumulate(W, BatchedFactors(At, B, C))
-    for i in range(len(At)):
-        filled = np.where(mask, holed, np.einsum("ri,rkj->ikj", At[i], W[i].astype(float)))
-        check(G[i], np.einsum("ri,ikj->rkj", At[i], filled), dtype)
-        check(F[i], np.einsum("rkj,ikj->ri", W[i].astype(float), filled), dtype)
-
-
-@settings(max_examples=40)
-@CASES
-def test_exact_products_are_sums_over_what_was_observed(seed, share, dtype):
-    holed, mask, (At, B, _) = draw(seed, share, dtype)
+def test_products_are_sums_over_what_was_observed(seed, share, dtype):
+    holed, mask, At, B = draw(seed, share, dtype)
     data = ObservedData(holed)
     zeroed = np.where(mask, holed, 0.0).astype(float)
     first, second = np.triu_indices(At.shape[1])
@@ -62,11 +47,10 @@ def test_exact_products_are_sums_over_what_was_observed(seed, share, dtype):
 @settings(max_examples=40)
 @CASES
 def test_errors_are_summed_over_what_was_observed(seed, share, dtype):
-    holed, mask, (At, B, _) = draw(seed, share, dtype)
+    holed, mask, At, B = draw(seed, share, dtype)
     model = np.einsum("nri,nrkj->nikj", At, B.astype(float))
     expected = (np.where(mask, np.nan_to_num(holed) - model, 0.0) ** 2).sum(axis=(1, 2, 3))
-    for kind in (FilledData, ObservedData):
-        check(kind(holed).residual_sse(At, B), expected, dtype)
+    check(ObservedData(holed).residual_sse(At, B), expected, dtype)
 
 
 def test_facts():
@@ -99,11 +83,3 @@ def test_the_first_guess_knows_what_to_do_with_columns_and_slices_nobody_saw():
     assert np.isfinite(filled).all()
     # Column 2 was seen at the first time only, where it is 2.
     np.testing.assert_allclose(filled[:, 1, 2], np.arange(5.0) + 2, atol=1e-6)
-
-
-def test_before_there_is_a_model_the_first_guess_is_used():
-    rng = np.random.default_rng(0)
-    holed = np.where(rng.random((5, 3, 4)) < 0.3, np.nan, rng.random((5, 3, 4)))
-    At = rng.random((2, 2, 5))
-    guess = DenseData(first_fill(holed))
-    np.testing.assert_array_equal(FilledData(holed).project(At), guess.project(At))

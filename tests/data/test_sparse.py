@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tparafac2.data import (
-    BatchedFactors,
     Correction,
     DenseData,
     SliceData,
@@ -81,13 +80,9 @@ def test_slices_of_many_and_empty_rows_are_joined(
     np.testing.assert_allclose(data.accumulate(W), dense.accumulate(W), atol=1e-13)
 
 
-def test_sparse_data_are_slice_data_and_ignore_the_model() -> None:
+def test_sparse_data_are_slice_data() -> None:
     data = SparseData.from_slices(_sparse(_filled(0, (4, 5, 6))))
-    At, W = _factors(0, 2, 3, data.shape)
     assert isinstance(data, SliceData)
-    model = BatchedFactors(At, W, np.full((2, 3, 4), np.nan))
-    np.testing.assert_array_equal(data.project(At, model), data.project(At))
-    np.testing.assert_array_equal(data.accumulate(W, model), data.accumulate(W))
 
 
 def test_out_is_filled_and_returned() -> None:

@@ -281,7 +281,6 @@ def test_a_given_start_of_any_size_leads_to_the_data(model, sizes, algorithm):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("missing", ["exact", "em"])
 @pytest.mark.parametrize(
     ("model", "weights"),
     [
@@ -291,11 +290,11 @@ def test_a_given_start_of_any_size_leads_to_the_data(model, sizes, algorithm):
         ("NNtCMF", {"smoothness": 1e-3, "epsilon": 0.0}),
     ],
 )
-def test_scale_does_not_flee_to_a_factor_that_costs_next_to_nothing(model, weights, missing, dtype):
+def test_scale_does_not_flee_to_a_factor_that_costs_next_to_nothing(model, weights, dtype):
     holed = static_data(2)
     holed[0, 0, 0] = holed[2] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", tp.ConvergenceWarning)
-        fitted = MODELS[model](2, **weights, missing=missing, dtype=dtype, max_iter=60).fit(holed)
+        fitted = MODELS[model](2, **weights, dtype=dtype, max_iter=60).fit(holed)
     assert all(np.isfinite(factor).all() for factor in (fitted.A_, fitted.B_, fitted.C_))

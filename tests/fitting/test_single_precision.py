@@ -39,8 +39,8 @@ EXACTLY_LOW_RANK = {
     "rank 1": (low_rank(1), {}),
     "rank 2": (low_rank(2), {}),
     "with zeros": (with_zeros(low_rank(2)), {}),
-    "with gaps, exact": (with_gaps(np.ones((4, 6, 5))), {"missing": "exact"}),
-    "with gaps, EM": (with_gaps(low_rank(1)), {"missing": "em"}),
+    "ones with gaps": (with_gaps(np.ones((4, 6, 5))), {}),
+    "rank 1 with gaps": (with_gaps(low_rank(1)), {}),
     "sparse": ([sparse.csr_array(piece) for piece in with_zeros(np.ones((4, 6, 5)))], {}),
 }
 

@@ -78,7 +78,7 @@ def test_weights_of_one_are_none_and_of_zero_a_mask(name: str) -> None:
     for weights in (np.full(15, 7.0), np.full(_X.shape, 7.0)):
         _same(_fresh(name).fit(_X, weights=weights), plain)
     mask = _ENTRIES > 0
-    masked = _fresh(name, missing="exact").fit(_X, mask=mask)
+    masked = _fresh(name).fit(_X, mask=mask)
     weighted = _fresh(name).fit(_X, weights=5.0 * mask)
     _same(weighted, masked)
     assert weighted.observed_share_ == masked.observed_share_ < 1
@@ -173,8 +173,6 @@ def test_weights_of_rows_are_kept(tmp_path: Path) -> None:
 
 
 def test_weights_are_refused_where_they_could_not_be_kept_to() -> None:
-    with pytest.raises(ValueError, match="weights cannot be kept to with missing='em'"):
-        _fresh("tparafac2", missing="em").fit(_X, weights=_ROWS)
     with pytest.raises(ValueError, match="weights cannot be kept to with algorithm='paper'"):
         _fresh("tparafac2", algorithm="paper").fit(_X, weights=_ROWS)
     with pytest.raises(ValueError, match="compress=True is not possible with missing entries or weights"):

@@ -270,7 +270,6 @@ def draw_settings(rng, model, shape, odd):
         "max_iter": int(rng.integers(1, 12)),
         "tol": pick(rng, [0, 1e-8, 1e-3, 0.5]),
         "algorithm": pick(rng, ["fast", "fast", "paper"]),
-        "missing": pick(rng, ["auto", "auto", "exact", "em"]),
         "bridge": bool(rng.random() < 0.8),
         "compress": pick(rng, ["auto", "auto", False] + [True] * odd),
         "dtype": pick(rng, ["float64"] * 4 + ["float32"]),

@@ -78,7 +78,6 @@ def holed():
 
 CASES = {
     "missing": (holed(), {}, {}),
-    "filled in": (holed(), {"missing": "em"}, {}),
     "sparse": ([csr_array(x * (x > 0.5)) for x in X0], {}, {}),
     "uneven times": (X0, {}, {"times": [0, 1, 5, 6, 2, 9]}),
     "gives way": (X0, {"rigidity": 1.0}, {}),

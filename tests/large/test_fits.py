@@ -216,7 +216,6 @@ def test_how_a_model_was_prepared_is_kept(X, tmp_path):
     [
         ({}, {"mask": np.ones(3)}, "mask is not for data that are read in blocks"),
         ({}, {"weights": np.ones(3)}, "weights is not for data that are read in blocks"),
-        ({"missing": "em"}, {}, "missing='em' is not for data that are read in blocks"),
         ({"rank": 50}, {}, "rank 50 is larger than the slices allow"),
     ],
 )

@@ -86,11 +86,14 @@ def in_time(name, algorithm):
 # How to fit, and to which data; `fit` gets what the last part says.
 CASES = {
     "dense": lambda name, how, X: (made(name, how), X, {}),
-    "exact": lambda name, how, X: (made(name, how, missing="exact"), holed(X), {}),
-    "em": lambda name, how, X: (made(name, how, missing="em"), holed(X), {}),
+    "missing": lambda name, how, X: (made(name, how), holed(X), {}),
     "sparse": lambda name, how, X: (made(name, how), sparse(X), {}),
     "uneven": lambda name, how, X: (in_time(name, how), X, {"times": [0, 1, 9, 4, 5, 30, 11]}),
-    "uneven, exact": lambda name, how, X: (in_time(name, how), holed(X), {"times": [0, 1, 9, 4, 5, 30, 11]}),
+    "uneven, missing": lambda name, how, X: (
+        in_time(name, how),
+        holed(X),
+        {"times": [0, 1, 9, 4, 5, 30, 11]},
+    ),
     "compressed": lambda name, how, X: (made(name, how, compress=True), X[:, :, :1].repeat(300, axis=2), {}),
     "float32": lambda name, how, X: (made(name, how, dtype="float32"), X, {}),
     "own penalty": lambda name, how, X: (made(name, how, penalties_b=[Sparse(0.1)]), X, {}),
@@ -282,7 +285,7 @@ def test_models_without_smoothness_have_no_such_knob(X, name):
 
 def test_the_method_is_remembered(X):
     method = made("TParafac2", "paper", tol=1e-7).fit(X).result_.method
-    assert (method.algorithm, method.missing, method.dtype) == ("paper", "complete", "float64")
+    assert (method.algorithm, method.dtype) == ("paper", "float64")
     assert (method.n_starts, method.init, method.seed) == (2, "uniform", 0)
     assert (method.settings["tol"], method.settings["absorb"]) == (1e-7, False)
     assert (method.compressed_rows, method.compressed_columns) == (None, None)
@@ -290,8 +293,6 @@ def test_the_method_is_remembered(X):
     method = made("TParafac2", "fast", random_state=np.random.default_rng(0)).fit(wide).result_.method
     assert (method.compressed_columns, method.seed) == (18, None)
     assert made("CP", "fast", dtype="float32").fit(X).result_.method.settings["tol"] == 1e-5
-    for missing in ("exact", "em"):
-        assert made("CP", "fast", missing=missing).fit(holed(X)).result_.method.missing == missing
 
 
 def test_all_of_it_is_in_the_file(X, tmp_path):

@@ -36,12 +36,12 @@ class Rowwise:
     def norm_squared(self):
         return float(sum((row**2).sum() for row in self.rows))
 
-    def project(self, At, model=None, out=None):
+    def project(self, At, out=None):
         G = np.zeros((*At.shape[:2], *self.rows[0].shape)) if out is None else out
         G[...] = sum(At[..., i, None, None] * row for i, row in enumerate(self.rows))
         return G
 
-    def accumulate(self, W, model=None, out=None):
+    def accumulate(self, W, out=None):
         F = np.stack([(W * row).sum(axis=(2, 3)) for row in self.rows], axis=-1)
         return F if out is None else np.copyto(out, F) or out
 

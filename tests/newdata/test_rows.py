@@ -6,7 +6,7 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 import tparafac2 as tp
-from tparafac2.data import DenseData, FilledData, ObservedData
+from tparafac2.data import DenseData, ObservedData
 from tparafac2.penalties import NonNegative, Ridge
 
 X = tp.synthetic.easy(seed=0, n_times=6, n_rows=24, n_columns=20).X
@@ -41,7 +41,6 @@ def relative(found, expected):
         (tp.TParafac2(2, **FULL), HOLED, COUNTS),
         (tp.TParafac2(2, **FULL), HOLED, OF_ENTRIES),
         (tp.TParafac2(2, bridge=False, **FULL), GONE, {}),
-        (tp.TParafac2(2, missing="em", **FULL), HOLED, {}),
         (tp.Parafac2(2, **FULL), [x[:, : 20 - k % 3] for k, x in enumerate(X)], {}),
         (tp.TParafac2(2, dtype="float32", **FULL), X, {}),
     ],
@@ -242,7 +241,5 @@ def test_data_in_the_form_that_the_solver_asks_for():
     assert relative(model.transform(DenseData.from_slices(X[:, 20:])), model.A_[20:]) < 1e-7
     holed = ObservedData.from_dense(DenseData.from_slices(HOLED[:, 20:], scale=3.0))
     assert relative(model.transform(holed), model.transform(HOLED[:, 20:])) < 1e-12
-    with pytest.raises(ValueError, match="X is FilledData, in which a fit fills in"):
-        model.transform(FilledData(holed.values))
     with pytest.raises(ValueError, match="X has 5 times and 20 columns"):
         model.transform(DenseData.from_slices(X[:5]))

@@ -26,7 +26,7 @@ def make(**changes: Any) -> Result:
     rng = np.random.default_rng(0)
     plain: dict[str, Any] = {
         "model": "TParafac2",
-        "parameters": {"rank": 2, "penalties_a": [Ridge(0.1)], "missing": None},
+        "parameters": {"rank": 2, "penalties_a": [Ridge(0.1)], "nonnegative": None},
         "A": rng.standard_normal((5, 2)),
         "B": rng.standard_normal((3, 4, 2)),
         "C": rng.random((3, 2)),

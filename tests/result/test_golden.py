@@ -101,4 +101,3 @@ def test_files_know_what_was_minimised_from_version_0_2_on(version):
         assert (Parafac2(), Ridge(0.2)) == plain.result_.terms.B
         assert (Ridge(0.3), NonNegative()) == plain.result_.terms.C
         assert smooth.result_.smoothness == pytest.approx(1e-2, rel=1e-9)
-        assert smooth.result_.method.missing == "exact"

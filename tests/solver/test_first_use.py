@@ -33,8 +33,7 @@ def test_fits_call_kernels_with_the_types_they_were_compiled_for(monkeypatch, dt
     places = {"solve_block": rows, "observed_sse": missing_kernels}
     for call in foretold:
         record(places.get(call.kernel.py_func.__name__, kernels), call)
-    data, missing = (HOLED, {"missing": "exact"}) if observed else (X, {})
-    tp.TParafac2(2, n_starts=2, max_iter=3, random_state=0, dtype=dtype, **missing).fit(data)
+    tp.TParafac2(2, n_starts=2, max_iter=3, random_state=0, dtype=dtype).fit(HOLED if observed else X)
     assert called == {call.kernel.py_func.__name__: {types_of(call.arguments)} for call in foretold}
 
 

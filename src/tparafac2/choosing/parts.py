@@ -114,7 +114,6 @@ class Parts:
         times: Any = None,
         weights: Any = None,
         dtype: str = "float64",
-        exact: bool = True,
         bridge: bool = True,
     ) -> Self:
         """Take whatever `fit` takes, but for data of the user's own kind.
@@ -123,7 +122,7 @@ class Parts:
         ----------
         X, dims, mask, times, weights
             As in `fit`.
-        dtype, exact, bridge
+        dtype, bridge
             As in `take_in`.
         """
         X = as_prepared(X)
@@ -145,10 +144,10 @@ class Parts:
                 received=X,
             )
         reading = read_in(prepared.data, dims=dims, mask=mask, times=times, weights=weights)
-        whole = make_intake(reading, dtype=dtype, exact=exact, bridge=bridge)
+        whole = make_intake(reading, dtype=dtype, bridge=bridge)
         reading = _with_mask(_unadjusted(reading, prepared), bridge)
         record = X.as_dict() if isinstance(X, Prepared) else None
-        return cls(whole, record, reading, prepared.preparation, {"dtype": dtype, "exact": exact})
+        return cls(whole, record, reading, prepared.preparation, {"dtype": dtype})
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -30,7 +30,7 @@ from tparafac2.choosing.rules import (
 )
 from tparafac2.choosing.search import Asked, Search
 from tparafac2.choosing.workers import Workers
-from tparafac2.fitting import check_weights, count_jobs, read_groups, warn_if_unsound
+from tparafac2.fitting import count_jobs, read_groups, warn_if_unsound
 from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.reasons import above
@@ -94,7 +94,7 @@ def choose(
         How often the rows are halved; 0 leaves that out, and replicability is not known.
     threshold : float
         Likeness from which a component is replicable.
-    n_starts, max_iter, missing, period, bridge, dtype
+    n_starts, max_iter, period, bridge, dtype
         As in `TParafac2`.
     random_state : int, optional
         The same seed gives the same choice.
@@ -129,11 +129,8 @@ def choose(
         times=times,
         weights=weights,
         dtype=asked.dtype,
-        exact=asked.missing != "em",
         bridge=asked.bridge,
     )
-    if parts.whole.weighting is not None:
-        check_weights({"missing": asked.missing, "algorithm": "fast"})
     if search.get("ranks") is None:
         asked = asked.cut_to(parts.shape)
     asked.check_size(parts.shape)

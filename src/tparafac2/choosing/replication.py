@@ -53,8 +53,8 @@ class Replication:
     def __init__(self, models: Sequence[Decomposition], data: Any, **fit: Any) -> None:
         self.parts = {}
         for asked in {_reading(model) for model in models}:
-            dtype, bridge, exact = asked
-            self.parts[asked] = Parts.of(data, dtype=dtype, bridge=bridge, exact=exact, **fit)
+            dtype, bridge = asked
+            self.parts[asked] = Parts.of(data, dtype=dtype, bridge=bridge, **fit)
         first = self.parts[_reading(models[0])]
         if told := beyond_halves(first.shape, max(model.rank for model in models)):
             raise InvalidValue(f"{told}: ask for fewer, or give more rows.")
@@ -109,9 +109,9 @@ class Replication:
         return found
 
 
-def _reading(model: Decomposition) -> tuple[str, bool, bool]:
-    """How a model takes data in: precision, bridges between columns, what is done with missing entries."""
-    return model.dtype, bool(model.bridge), model.missing != "em"
+def _reading(model: Decomposition) -> tuple[str, bool]:
+    """How a model takes data in: precision, and bridges between columns."""
+    return model.dtype, bool(model.bridge)
 
 
 def _note(model: Decomposition, found: Likeness) -> None:

@@ -37,7 +37,6 @@ class Asked(TypedDict, total=False):
     threshold: float
     n_starts: int
     max_iter: int
-    missing: str
     period: float | None
     bridge: bool
     dtype: str
@@ -64,7 +63,6 @@ class Search:
     threshold: float = REPLICABLE
     n_starts: int = 10
     max_iter: int = 2000
-    missing: str = "auto"
     period: float | None = None
     bridge: bool = True
     dtype: str = "float64"
@@ -114,7 +112,6 @@ class Search:
             "dtype": self.dtype,
             "n_starts": self.n_starts,
             "max_iter": self.max_iter,
-            "missing": self.missing,
             "random_state": self.random_state,
             "n_jobs": self.n_jobs,
             "progress": self.progress,

@@ -385,7 +385,6 @@ def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting)
         "max_iter": fitting.max_iter,
         "random_state": fitting.seed,
         "n_jobs": fitting.jobs,
-        "missing": fitting.missing,
         "bridge": not fitting.no_bridge,
     }
     if bounded := read_nonnegative(fitting.nonnegative, rows=name == "nntcmf"):
@@ -427,7 +426,6 @@ def make_search(request: Choosing, **values: Any) -> dict[str, Any]:
         "n_splits": request.splits,
         "n_starts": request.starts,
         "max_iter": request.max_iter,
-        "missing": request.missing,
         "period": request.period,
         "bridge": not request.no_bridge,
         "random_state": request.seed,

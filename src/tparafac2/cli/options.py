@@ -276,9 +276,6 @@ class Fitting:
     jobs: Annotated[
         int, FITTING(help="Cores to use; -1 for all of them. What comes out does not depend on it.")
     ] = -1
-    missing: Annotated[Literal["auto", "exact", "em"], FITTING(help="How missing entries are treated.")] = (
-        "auto"
-    )
     no_bridge: Annotated[
         bool,
         FITTING("--no-bridge", help="Columns that were not observed at all at some time did not exist then."),

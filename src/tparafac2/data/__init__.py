@@ -3,12 +3,11 @@
 from tparafac2.data.compression import Compressed, compress, compressed_shape
 from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
-from tparafac2.data.filled_sparse import FilledSparseData
-from tparafac2.data.incomplete import FilledData, IncompleteData, ObservedData
+from tparafac2.data.holed_sparse import HoledSparseData
+from tparafac2.data.incomplete import ObservedData
 from tparafac2.data.intake import Intake, make_intake, take_in
 from tparafac2.data.interface import (
     AroundOthers,
-    BatchedFactors,
     Compressible,
     FloatArray,
     PartlyObserved,
@@ -16,7 +15,6 @@ from tparafac2.data.interface import (
     SliceData,
     SparselyStored,
     Sweepable,
-    follows_model,
     is_complete,
     is_seen_by_slice,
     negative_share,
@@ -40,7 +38,6 @@ from tparafac2.data.weighted import EntryWeightedData, RowWeightedData
 from tparafac2.data.weights import Weighting
 
 __all__ = [
-    "BatchedFactors",
     "Compressible",
     "Correction",
     "DenseData",

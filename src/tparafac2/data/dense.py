@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
+from tparafac2.data.interface import FloatArray, negative_squares, output_array, require_tail
 from tparafac2.data.norms import frobenius_norm
 from tparafac2.data.teamwork import in_pieces
 
@@ -123,10 +123,8 @@ class DenseData:
         """Share of the sum of squares that is of negative entries."""
         return negative_squares(self.values)
 
-    def project(
-        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I); `model` is ignored."""
+    def project(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
         require_tail("At", At, self.values.shape[:1])
         n, R, I = At.shape
         out = output_array(out, (n, R, *self.values.shape[1:]), self.dtype)
@@ -142,10 +140,8 @@ class DenseData:
         in_pieces(some_columns, held.shape[1], _piece(*held.shape))
         return out
 
-    def accumulate(
-        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); `model` is ignored."""
+    def accumulate(self, W: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J)."""
         require_tail("W", W, self.values.shape[1:])
         n, R = W.shape[:2]
         out = output_array(out, (n, R, self.values.shape[0]), self.dtype)

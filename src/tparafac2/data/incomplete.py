@@ -1,4 +1,4 @@
-"""Data with missing entries: filled in by the model as it goes (EM), or left out of every sum (exact)."""
+"""Data with missing entries, which are in no sum."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data.dense import DenseData
-from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
+from tparafac2.data.interface import FloatArray, negative_squares, output_array, require_tail
 
 if TYPE_CHECKING:
     from tparafac2.data.gaps import Grams, GramsByList
 
 
 @dataclass(frozen=True, eq=False)
-class IncompleteData:
-    """What both ways of treating missing entries share.
+class ObservedData:
+    """Sums run over what was observed, so that every row and column has a system of its own.
 
     Parameters
     ----------
@@ -26,13 +26,22 @@ class IncompleteData:
         Norm of what was observed of the user's X.
     present : ndarray of bool (K, J), optional
         Which columns there are at each time, where columns enter and leave; the patterns of others are zero.
+
+    Examples
+    --------
+    >>> X = np.ones((2, 1, 2))
+    >>> X[0, 0, 0] = np.nan
+    >>> data = ObservedData(X)
+    >>> data.project(np.ones((1, 1, 2))).tolist(), data.column_grams(np.ones((1, 1, 2))).tolist()
+    ([[[[1.0, 2.0]]]], [[[[1.0, 2.0]]]])
     """
 
     values: FloatArray
     scale: float = 1.0
     present: NDArray[np.bool_] | None = None
 
-    COPIES: ClassVar[int]  # arrays of the size of the data that a fit holds
+    COPIES: ClassVar[int] = 2  # arrays of the size of the data that a fit holds: with zeros for NaN, too
+    complete: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         held = self.values.view()
@@ -43,8 +52,6 @@ class IncompleteData:
     def from_dense(cls, data: DenseData, present: NDArray[np.bool_] | None = None) -> Self:
         """Take over dense data that hold NaN."""
         return cls(data.values, data.scale, present)
-
-    complete: ClassVar[bool] = False
 
     def of_rows(self, rows: NDArray[np.intp]) -> Self:
         """Some rows, any of them several times, in the same units: their norm is not one."""
@@ -73,7 +80,7 @@ class IncompleteData:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays held during a fit."""
-        return self.COPIES * self.values.nbytes
+        return self.COPIES * self.values.nbytes + self._grams.nbytes
 
     @property
     def widths(self) -> None:
@@ -94,113 +101,12 @@ class IncompleteData:
         """Share of the entries that were observed."""
         return float(np.count_nonzero(~np.isnan(self.values)) / self.values.size)
 
-    def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
-        """Sum over k of ||X_k - A W_k'||^2 over what was observed, from the differences themselves."""
-        from tparafac2.data.missing_kernels import observed_sse
-
-        require_tail("At", At, self.values.shape[:1])
-        require_tail("W", W, self.values.shape[1:])
-        out = np.empty(len(At))
-        observed_sse(self._rows_by_rest, self._alike(At), self._alike(W), out)
-        return out
-
-    @property
-    def _rows_by_rest(self) -> FloatArray:
-        return self.values.reshape(self.values.shape[0], -1)
-
-    def _alike(self, array: FloatArray) -> FloatArray:
-        """As the kernels want it: times and columns as one axis, three components or more.
-
-        One type and memory order for all, because kernels are compiled anew for every other.
-        """
-        n, R = array.shape[:2]
-        flat = np.ascontiguousarray(array, dtype=self.dtype).reshape(n, R, -1)
-        return (
-            flat
-            if R >= 3
-            else np.concatenate([flat, np.zeros_like(flat, shape=(n, 3 - R, flat.shape[2]))], 1)
-        )
-
-
-class FilledData(IncompleteData):
-    """EM: missing entries follow the current model of each start.
-
-    Before there is a model they follow row and column effects.
-
-    Examples
-    --------
-    >>> X = np.ones((2, 1, 2))
-    >>> X[0, 0, 0] = np.nan
-    >>> FilledData(X).project(np.ones((1, 1, 2))).round(6).tolist()
-    [[[[2.0, 2.0]]]]
-    """
-
-    COPIES = 2  # with the first guess
-    follows_model: ClassVar[bool] = True
-
-    def project(
-        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
-        from tparafac2.data.missing_kernels import project_filled
-
-        if model is None:
-            return self._at_first.project(At, out=out)
-        require_tail("At", At, self.values.shape[:1])
-        out = output_array(out, (*At.shape[:2], *self.values.shape[1:]), self.dtype)
-        At, W = self._alike(At), self._alike(model.B * model.C[..., None])
-        G = out.reshape(W.shape) if out.size == W.size else np.empty_like(W)
-        np.matmul(At @ At.transpose(0, 2, 1), W, out=G)
-        project_filled(self._rows_by_rest, At, W, G)
-        if G.size > out.size:
-            out[...] = G[:, : out.shape[1]].reshape(out.shape)
-        return out
-
-    def accumulate(
-        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); the model is A W'."""
-        from tparafac2.data.missing_kernels import accumulate_filled
-
-        if model is None:
-            return self._at_first.accumulate(W, out=out)
-        require_tail("W", W, self.values.shape[1:])
-        out = output_array(out, (*W.shape[:2], self.values.shape[0]), self.dtype)
-        At, W = self._alike(model.At), self._alike(W)
-        F = np.matmul(W @ W.transpose(0, 2, 1), At)
-        accumulate_filled(self._rows_by_rest, At, W, F)
-        out[...] = F[:, : out.shape[1]]
-        return out
-
-    @cached_property
-    def _at_first(self) -> DenseData:
-        return self.first_guess()
-
-
-class ObservedData(IncompleteData):
-    """Exact: sums run over what was observed, so that every row and column has a system of its own.
-
-    Examples
-    --------
-    >>> X = np.ones((2, 1, 2))
-    >>> X[0, 0, 0] = np.nan
-    >>> data = ObservedData(X)
-    >>> data.project(np.ones((1, 1, 2))).tolist(), data.column_grams(np.ones((1, 1, 2))).tolist()
-    ([[[[1.0, 2.0]]]], [[[[1.0, 2.0]]]])
-    """
-
-    COPIES = 2  # with zeros for what is missing
-
-    def project(
-        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """G (n, R, K, J) with the sum of x_ikj a_i over the observed i; `model` is ignored."""
+    def project(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """G (n, R, K, J) with the sum of x_ikj a_i over the observed i."""
         return self._zeros_for_missing.project(At, out=out)
 
-    def accumulate(
-        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """The sum of x_ikj w_kj over the observed k and j, as (n, R, I); `model` is ignored."""
+    def accumulate(self, W: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """The sum of x_ikj w_kj over the observed k and j, as (n, R, I)."""
         return self._zeros_for_missing.accumulate(W, out=out)
 
     def column_grams(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
@@ -228,10 +134,32 @@ class ObservedData(IncompleteData):
         require_tail("At", At, self.values.shape[:1])
         return self._slices.of_slices(At)
 
+    def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
+        """Sum over k of ||X_k - A W_k'||^2 over what was observed, from the differences themselves."""
+        from tparafac2.data.missing_kernels import observed_sse
+
+        require_tail("At", At, self.values.shape[:1])
+        require_tail("W", W, self.values.shape[1:])
+        out = np.empty(len(At))
+        observed_sse(self._rows_by_rest, self._alike(At), self._alike(W), out)
+        return out
+
     @property
-    def nbytes(self) -> int:
-        """Memory of the arrays held during a fit."""
-        return super().nbytes + self._grams.nbytes
+    def _rows_by_rest(self) -> FloatArray:
+        return self.values.reshape(self.values.shape[0], -1)
+
+    def _alike(self, array: FloatArray) -> FloatArray:
+        """As the kernels want it: times and columns as one axis, three components or more.
+
+        One type and memory order for all, because kernels are compiled anew for every other.
+        """
+        n, R = array.shape[:2]
+        flat = np.ascontiguousarray(array, dtype=self.dtype).reshape(n, R, -1)
+        return (
+            flat
+            if R >= 3
+            else np.concatenate([flat, np.zeros_like(flat, shape=(n, 3 - R, flat.shape[2]))], 1)
+        )
 
     @cached_property
     def _zeros_for_missing(self) -> DenseData:

@@ -19,8 +19,8 @@ from tparafac2.data.checks import (
 )
 from tparafac2.data.correction import Correction
 from tparafac2.data.dense import DenseData
-from tparafac2.data.filled_sparse import FilledSparseData
-from tparafac2.data.incomplete import FilledData, ObservedData
+from tparafac2.data.holed_sparse import HoledSparseData
+from tparafac2.data.incomplete import ObservedData
 from tparafac2.data.interface import FloatArray, SliceData
 from tparafac2.data.labels import Labels
 from tparafac2.data.memory import require_memory
@@ -29,8 +29,6 @@ from tparafac2.data.sparse import SparseData, tidy_slices
 from tparafac2.data.times import read_times
 from tparafac2.data.weighted import EntryWeightedData, RowWeightedData
 from tparafac2.data.weights import Weighting, Weights, require_some_size
-from tparafac2.errors import InvalidValue
-from tparafac2.words import Setting
 
 
 class Intake(NamedTuple):
@@ -88,7 +86,6 @@ def take_in(
     dtype: DTypeLike | None = None,
     mask: object = None,
     times: Any = None,
-    exact: bool = True,
     bridge: bool = True,
     weights: Any = None,
 ) -> Intake:
@@ -109,8 +106,6 @@ def take_in(
         True where an entry was observed.
     times : sequence of numbers or dates, "even", or None
         When the slices were taken; None takes the labels where they are numbers or dates.
-    exact : bool
-        Whether missing entries are left out of every sum, or filled in by the model (EM).
     bridge : bool
         Whether a column that was not observed at some time is thought to have been there all the same.
     weights : sequence of I numbers, mapping or Series by row label, or like X, optional
@@ -145,14 +140,12 @@ def take_in(
             raise ValueError(f"dims and mask are not for {kind}, which has neither labels nor a mask.")
         return _take_made(X, times, dtype)
     reading = read_in(X, dims=dims, mask=mask, times=times, weights=weights)
-    return make_intake(reading, dtype=dtype, exact=exact, bridge=bridge)
+    return make_intake(reading, dtype=dtype, bridge=bridge)
 
 
-def make_intake(
-    reading: Reading, *, dtype: DTypeLike | None = None, exact: bool = True, bridge: bool = True
-) -> Intake:
+def make_intake(reading: Reading, *, dtype: DTypeLike | None = None, bridge: bool = True) -> Intake:
     """Turn what was read into what the solver works on; see `take_in`."""
-    made = _made(reading, _Request(float_type(dtype), exact, bridge))
+    made = _made(reading, _Request(float_type(dtype), bridge))
     return made._replace(budget=reading.budget)
 
 
@@ -162,7 +155,7 @@ def _made(reading: Reading, request: "_Request") -> Intake:
     counts, mean = reading.weights, _mean_of_rows(reading)
     order = range(len(slices)) if times is None else np.argsort(times).tolist()
     if reading.is_sparse:
-        return _weighted(_take_sparse(reading, order, held_type), counts.rows, mean)
+        return _take_sparse(reading, order, held_type, mean)
     # Before a look at the entries, which may be more than there is room for: X may be on disk, or broadcast.
     size = len(slices) * len(slices[0]) * max(piece.shape[1] for piece in slices)
     require_memory(size * held_type.itemsize, "The working copy of X", (), reading.budget)
@@ -180,24 +173,24 @@ def _made(reading: Reading, request: "_Request") -> Intake:
 
 class _Request(NamedTuple):
     dtype: np.dtype[Any]
-    exact: bool
     bridge: bool
 
 
-def _take_sparse(reading: Reading, order: Sequence[int], dtype: np.dtype[Any]) -> Intake:
-    correction, rows = reading.correction, reading.weights.rows
+def _take_sparse(reading: Reading, order: Sequence[int], dtype: np.dtype[Any], mean: float) -> Intake:
+    correction, rows, roots = reading.correction, reading.weights.rows, None
     if correction is not None:
         correction = correction.reordered(order)
     if rows is not None:
-        roots = np.sqrt(rows / _mean_of_rows(reading))
+        roots = np.sqrt(rows / mean)
         correction = (correction or Correction()).divided(1.0 / roots, "rows")
     data = _read_sparse([reading.slices[k] for k in order], dtype, correction)
     if reading.hidden is None:
-        return Intake(data, reading.labels, reading.times, tuple(order))
+        return _weighted(Intake(data, reading.labels, reading.times, tuple(order)), rows, mean)
     missing = reading.hidden._replace(time=np.argsort(order)[reading.hidden.time])
-    filled = FilledSparseData.without(data, missing)
-    coverage = filled.coverage[np.argsort(order)]
-    return Intake(filled, reading.labels, reading.times, tuple(order), coverage)
+    holed = HoledSparseData.without(data, missing, roots)
+    coverage = holed.coverage[np.argsort(order)]
+    weighting = None if rows is None else Weighting(rows / mean, mean, "rows")
+    return Intake(holed, reading.labels, reading.times, tuple(order), coverage, weighting)
 
 
 def _mean_of_rows(reading: Reading) -> float:
@@ -241,10 +234,8 @@ def _take_incomplete(read: Reading, hidden: Sequence[Mask], request: _Request) -
         )
     held_type, times = request.dtype, read.times
     K, (I, J) = len(read.slices), read.slices[0].shape
-    kind = ObservedData if request.exact else FilledData
-    require_memory(
-        kind.COPIES * K * I * J * held_type.itemsize, "The working copy of X and of what was observed"
-    )
+    size = ObservedData.COPIES * K * I * J * held_type.itemsize
+    require_memory(size, "The working copy of X and of what was observed")
     observed = np.stack([np.asarray(one) for one in hidden])
     np.logical_not(observed, out=observed)
     if read.weights.entries is not None:
@@ -267,12 +258,12 @@ def _take_incomplete(read: Reading, hidden: Sequence[Mask], request: _Request) -
             np.divide(piece, scale, out=values[:, k], where=seen, dtype=np.float64, casting="same_kind")
     seen_columns: NDArray[np.bool_] = np.asarray(observed.any(axis=1))
     present = read.present if request.bridge else seen_columns
-    if present is not None and not request.exact:
-        raise InvalidValue(
-            "columns that enter and leave need ", Setting("missing", "exact"), ": EM would fill them in."
-        )
     there = None if present is None else present[list(order)]
-    data = kind(values, scale, there) if weights is None else EntryWeightedData(values, scale, there, weights)
+    data = (
+        ObservedData(values, scale, there)
+        if weights is None
+        else EntryWeightedData(values, scale, there, weights)
+    )
     coverage = None if observed.all() else observed.mean(axis=1)
     return Intake(data, read.labels, times, order, coverage, weighting)
 

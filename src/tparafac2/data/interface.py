@@ -1,36 +1,12 @@
 """What the solver may ask of the data: two products, one residual, and a few facts; shapes as agreed."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
-
-
-class BatchedFactors(NamedTuple):
-    """The current model of n starts, for data that need it (dense and sparse data do not).
-
-    Attributes
-    ----------
-    At : ndarray (n, R, I)
-        Loadings, transposed.
-    B : ndarray (n, R, K, J)
-        Patterns.
-    C : ndarray (n, R, K)
-        Strengths.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> BatchedFactors(np.ones((1, 2, 5)), np.ones((1, 2, 3, 4)), np.ones((1, 2, 3))).B.shape
-    (1, 2, 3, 4)
-    """
-
-    At: FloatArray
-    B: FloatArray
-    C: FloatArray
 
 
 @runtime_checkable
@@ -42,8 +18,6 @@ class SliceData(Protocol):
 
     ``complete`` (bool, True if not there)
         Whether every entry counts. If not, errors are always summed by `residual_sse`.
-    ``follows_model`` (bool, False if not there)
-        Whether the products depend on the current model, as they do when it fills in missing entries (EM).
     ``column_grams``, ``row_grams``
         Systems of every column and row by what was observed of them: see `PartlyObserved`.
     ``seen_by_slice`` (bool, False if not there), ``slice_grams``
@@ -97,14 +71,10 @@ class SliceData(Protocol):
     def widths(self) -> tuple[int, ...] | None:
         """Number of true columns of each slice where they differ (the rest is zero padding)."""
 
-    def project(
-        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
+    def project(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
 
-    def accumulate(
-        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
+    def accumulate(self, W: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J)."""
 
     def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
@@ -227,11 +197,6 @@ class Sweepable(SliceData, Protocol):
 def is_complete(data: SliceData) -> bool:
     """Whether every entry of the data counts."""
     return bool(getattr(data, "complete", True))
-
-
-def follows_model(data: SliceData) -> bool:
-    """Whether the products depend on the current model."""
-    return bool(getattr(data, "follows_model", False))
 
 
 def is_seen_by_slice(data: SliceData) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tparafac2.data.correction import Correction
-from tparafac2.data.interface import BatchedFactors, FloatArray, negative_squares, output_array, require_tail
+from tparafac2.data.interface import FloatArray, negative_squares, output_array, require_tail
 from tparafac2.data.norms import frobenius_norm, power_of_two
 from tparafac2.data.sparse_tables import add_product, entries, require_sound, tidy
 from tparafac2.data.teamwork import in_pieces
@@ -138,10 +138,8 @@ class SparseData:
         plain = self.widths is None and self.u is None and len(self.blocks) == self.shape[0]
         return self.blocks if plain else None
 
-    def project(
-        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I); `model` is ignored."""
+    def project(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
         K, I, J = self.shape
         require_tail("At", At, (I,))
         n, R = At.shape[:2]
@@ -163,10 +161,8 @@ class SparseData:
                 out[:, :, k] -= (weights[k][:, None] * self.v[k]).reshape(n, R, J)
         return out
 
-    def accumulate(
-        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); `model` is ignored."""
+    def accumulate(self, W: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J)."""
         K, I, J = self.shape
         require_tail("W", W, (K, J))
         n, R = W.shape[:2]

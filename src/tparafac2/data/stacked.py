@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data.interface import BatchedFactors, FloatArray, SliceData, output_array
+from tparafac2.data.interface import FloatArray, SliceData, output_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,7 @@ class StackedData:
         """Squared norms of all of them, (n,): these are added to what there is of each start."""
         return np.array([part.norm_squared for part in self.parts])
 
-    def project(
-        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
+    def project(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
         K, _, J = self.shape
         out = output_array(out, (*At.shape[:2], K, J), self.dtype)
@@ -75,9 +73,7 @@ class StackedData:
             part.project(At[i : i + 1], out=out[i : i + 1])
         return out
 
-    def accumulate(
-        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
+    def accumulate(self, W: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J)."""
         return np.concatenate([part.accumulate(W[i : i + 1]) for i, part in enumerate(self.parts)])
 

@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 from tparafac2.data.dense import DenseData
 from tparafac2.data.incomplete import ObservedData, zeros_for_nan
 from tparafac2.data.interface import (
-    BatchedFactors,
     FloatArray,
     SliceData,
-    follows_model,
-    is_complete,
     negative_share,
     require_tail,
 )
@@ -33,7 +30,7 @@ class RowWeightedData:
     Parameters
     ----------
     data : SliceData
-        The slices diag(w)^(1/2) X_k, divided by their joint norm: complete, or filled in by the model.
+        The slices diag(w)^(1/2) X_k, divided by their joint norm: complete.
     row_weights : ndarray (I,)
         w: positive, of mean one.
 
@@ -90,46 +87,23 @@ class RowWeightedData:
         """Share of the sum of squares that is of negative entries, by weight; None: not known."""
         return negative_share(self.data)
 
-    @property
-    def complete(self) -> bool:
-        """Whether every entry counts."""
-        return is_complete(self.data)
-
-    @property
-    def follows_model(self) -> bool:
-        """Whether the products depend on the current model."""
-        return follows_model(self.data)
-
-    @property
-    def coverage(self) -> NDArray[np.float64] | None:
-        """Share of the rows that was observed for every time and column, (K, J); None for all."""
-        share: NDArray[np.float64] | None = getattr(self.data, "coverage", None)
-        return share
-
     def first_guess(self) -> SliceData:
         """Data to begin with."""
         return self.data
 
-    def project(
-        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
+    def project(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """G (n, R, K, J) with G_k = X_k' diag(w) A, from At (n, R, I)."""
-        return self.data.project(At * self._roots, self._weighted(model), out=out)
+        return self.data.project(At * self._roots, out=out)
 
-    def accumulate(
-        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
+    def accumulate(self, W: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Sum over k of diag(w) X_k W_k, as (n, R, I), from W (n, R, K, J)."""
-        out = self.data.accumulate(W, self._weighted(model), out=out)
+        out = self.data.accumulate(W, out=out)
         np.multiply(out, self._roots, out=out, casting="same_kind")
         return out
 
     def residual_sse(self, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
         """Sum over k and i of w_i ||x_ki - W_k a_i||^2 for each of the n starts, free of cancellation."""
         return self.data.residual_sse(At * self._roots, W)
-
-    def _weighted(self, model: BatchedFactors | None) -> BatchedFactors | None:
-        return None if model is None else model._replace(At=model.At * self._roots)
 
     @cached_property
     def _roots(self) -> NDArray[np.float64]:

@@ -34,7 +34,6 @@ def check_common(given: Mapping[str, Any]) -> None:
     for name in ("tol", "feasibility_tol"):
         require_number(name, given[name])
     require_choice("algorithm", given["algorithm"], "'fast' or 'paper'", ("fast", "paper"))
-    require_choice("missing", given["missing"], "'auto', 'em' or 'exact'", ("auto", "em", "exact"))
     if given["nonnegative"] is not None:
         allowed = ("patterns", "rows", "both")
         require_choice("nonnegative", given["nonnegative"], "'patterns', 'rows', 'both' or None", allowed)
@@ -58,19 +57,15 @@ def check_common(given: Mapping[str, Any]) -> None:
 
 def check_weights(given: Mapping[str, Any]) -> None:
     """Refuse weights where they could not be kept to exactly."""
-    for name, other, why in (
-        ("missing", "em", "fills in entries as if all counted the same"),
-        ("algorithm", "paper", "knows no weights"),
-    ):
-        if given[name] == other:
-            raise InvalidValue(
-                Argument("weights"),
-                " cannot be kept to with ",
-                Setting(name, other),
-                f", which {why}: leave ",
-                Argument(name),
-                f" at {'auto' if name == 'missing' else 'fast'!r}.",
-            )
+    if given["algorithm"] == "paper":
+        raise InvalidValue(
+            Argument("weights"),
+            " cannot be kept to with ",
+            Setting("algorithm", "paper"),
+            ", which knows no weights: leave ",
+            Argument("algorithm"),
+            " at 'fast'.",
+        )
 
 
 def require_rigidity(value: Any) -> None:

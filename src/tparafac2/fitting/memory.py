@@ -4,7 +4,6 @@ from tparafac2.data import (
     Compressible,
     PartlyObserved,
     Sweepable,
-    follows_model,
     is_complete,
     is_seen_by_slice,
     sampled_rows,
@@ -60,7 +59,5 @@ def _fit_bytes(problem: Problem, shape: tuple[int, int, int], n_starts: int, n_j
         # Each column's cross products; pairs of one start, or of some to make enough of them; inverses.
         per_start += size * (rank + 1) // 2
         once += _DOUBLE * (max((rank + 1) // 2, LANES // rank) + rank)
-    if follows_model(problem.data):  # the current model, and as the kernels want it
-        per_start += _DOUBLE + size
     # Where starts ended is kept in double precision until one is chosen.
     return (per_start * together + _DOUBLE * n_starts + once) * rank * K * J

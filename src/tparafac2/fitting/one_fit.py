@@ -21,7 +21,6 @@ from tparafac2.data import (
     Sweepable,
     compress,
     compressed_shape,
-    follows_model,
     is_complete,
     present_columns,
     require_memory,
@@ -226,7 +225,7 @@ def _problem(data: SliceData, terms: Terms, rank: int, settings: Settings) -> Pr
 def _tied(terms: Terms, data: SliceData, settings: Settings) -> Terms:
     """Columns hold on to what was seen of them where a term on all of them together would else bend them."""
     turning = asks_for(terms.B, "parafac2") or any(map(softens, terms.B))
-    own_systems = isinstance(data, PartlyObserved) or follows_model(data)  # each column can have its own
+    own_systems = isinstance(data, PartlyObserved)  # each column can have its own
     if not (turning and settings.absorb and own_systems) or unseen_columns(data) is None:
         return terms
     bands = [term.bands(data.shape[0]) for term in terms.B if isinstance(term, Quadratic)]
@@ -385,7 +384,6 @@ def _method(
     return Method(
         algorithm=plan.algorithm,
         settings=asdict(settings),
-        missing="complete" if is_complete(data) else "em" if follows_model(data) else "exact",
         compressed_rows=None if rows is None else rows.shape[1],
         compressed_columns=None if columns is None else columns.shape[1],
         sketched_rows=None if len(bases) == 1 else bases[1].data.shape[1],

@@ -95,7 +95,6 @@ def _data_of(result: Result, X: Any, **given: Any) -> Intake:
         **given,
         times="even" if result.times is None else result.times,
         dtype=None if method is None else method.dtype,
-        exact=method is None or method.missing != "em",
         bridge=bool(result.parameters.get("bridge", True)),
     )
     require_fitted(result, 1.0 - relative_error(result, intake))

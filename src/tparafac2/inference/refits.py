@@ -14,7 +14,6 @@ from tparafac2.data import (
     Compressed,
     SliceData,
     StackedData,
-    follows_model,
     is_complete,
     row_weights,
     sketch,
@@ -81,7 +80,7 @@ class Refits:
     @property
     def size(self) -> int:
         """How many refits make a batch: a matter of the data's shape only."""
-        if not is_complete(self.data) or follows_model(self.data) or row_weights(self.data) is not None:
+        if not is_complete(self.data) or row_weights(self.data) is not None:
             return 1
         K, I, J = self.data.shape
         rows = sketched_rows(self.data, self.rank) if self.sketched else None

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import BatchedFactors, DenseData, FloatArray, ObservedData, RowSolve
+from tparafac2.data import DenseData, FloatArray, ObservedData, RowSolve
 from tparafac2.large import blocks as over
 from tparafac2.large.blocks import Blocks, Reads, Recipe
 
@@ -63,17 +63,13 @@ class BlockedData:
         """Memory of what is held of the blocks at once."""
         return self.blocks.largest
 
-    def project(
-        self, At: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I); `model` is ignored."""
+    def project(self, At: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """G (n, R, K, J) with G_k = X_k' A, from At (n, R, I)."""
         (G,) = self.blocks.run(over.project, None, self._by_block(At))[1]
         return _in(out, G)
 
-    def accumulate(
-        self, W: FloatArray, model: BatchedFactors | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
-        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J); `model` is ignored."""
+    def accumulate(self, W: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Sum over k of X_k W_k, as (n, R, I), from W (n, R, K, J)."""
         parts, _ = self.blocks.run(over.accumulate, W, self._nothing)
         return _in(out, np.concatenate(parts, axis=2))
 

@@ -37,14 +37,11 @@ from tparafac2.penalties import NonNegative, Penalty, asks_for
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import By, Evaluation, Finding, NormalisedFactors, Result, Terms
 from tparafac2.starts import Progress
-from tparafac2.words import PYTHON, Advice, Argument, Setting, Words
+from tparafac2.words import PYTHON, Advice, Argument, Words
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-# Up to this rank exact updates cost little more per iteration than EM, and they need fewer.
-_MOST_EXACT = 10
 
 
 def _about_rows(labels: Labels, row_attributes: Any, n_rows: int) -> Labels:
@@ -72,7 +69,6 @@ class Decomposition(ForNewData, ForInference, ForReaders, Estimator):
     penalties_a: Sequence[Penalty] = ()
     penalties_b: Sequence[Penalty] = ()
     penalties_c: Sequence[Penalty] = ()
-    missing: str = "auto"
     bridge: bool = True
     compress: bool | str = "auto"
     dtype: str = "float64"
@@ -160,7 +156,6 @@ arrays, optional
             dtype=self.dtype,
             mask=mask,
             times=times,
-            exact=weights is not None or self._exact(),
             bridge=bool(self.bridge),
             weights=weights,
         )
@@ -178,11 +173,6 @@ arrays, optional
                     " is not for data that are read in blocks of rows: store NaN where an entry is missing, "
                     "or fit what fits in memory.",
                 )
-        if self.missing == "em":
-            raise InvalidValue(
-                Setting("missing", "em"),
-                " is not for data that are read in blocks of rows: leave it at 'auto'.",
-            )
         self._check_size(Size(stored.shape))
         progress = Progress(self.progress)
         try:
@@ -241,12 +231,6 @@ arrays, optional
         if self._smooth:
             require_slices(data, type(self).__name__)
             require_even_widths(data, type(self).__name__)
-
-    def _exact(self) -> bool:
-        """Whether missing entries are left out of every sum, instead of being filled in."""
-        return self.missing == "exact" or (
-            self.missing == "auto" and (self.rank <= _MOST_EXACT or not self.bridge)
-        )
 
     def _plan(self) -> FitPlan:
         given = self.get_params()
@@ -399,7 +383,6 @@ arrays, optional
             dims=dims,
             dtype=self.dtype,
             times=times,
-            exact=counts is not None or self._exact(),
             bridge=bool(self.bridge),
             weights=counts,
         )

@@ -85,10 +85,6 @@ class TParafac2(Decomposition):
         1000 make strengths smooth in time. 0 leaves them free.
     penalties_a, penalties_b, penalties_c : sequences of penalties
         Further terms on loadings, patterns and strengths, see `tparafac2.penalties`.
-    missing : {"auto", "exact", "em"}
-        What becomes of missing entries: left out of every sum, so that each row and column has a system of
-        its own ("exact"), or filled in by the current model of each start ("em"). Both minimise the
-        same objective; "auto" takes exact up to rank 10.
     bridge : bool
         Whether smoothness bridges times at which a column was not observed at all. False where such a column
         did not exist then (words and species that enter and leave): its pattern is then zero.
@@ -203,7 +199,7 @@ class Parafac2(Decomposition):
     lambda_a, lambda_b, lambda_d : float, optional
         Norm penalties lambda_a ||A||^2 + lambda_b sum_k ||B_k||^2 + lambda_d ||C||^2: all three or none.
     n_starts, init, max_iter, tol, feasibility_tol, algorithm, nonnegative, sparsity, \
-smooth_strengths, penalties_a, penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, \
+smooth_strengths, penalties_a, penalties_b, penalties_c, bridge, compress, dtype, random_state, \
 n_jobs, progress
         As in `TParafac2`.
 
@@ -248,7 +244,7 @@ class TemporalCMF(Decomposition):
     lambda_a, lambda_b : float, optional
         The paper's penalties instead, both of them. Only their product matters.
     changes, epsilon, nonnegative, sparsity, n_starts, init, max_iter, tol, feasibility_tol, algorithm, \
-penalties_a, penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, n_jobs, progress
+penalties_a, penalties_b, penalties_c, bridge, compress, dtype, random_state, n_jobs, progress
         As in `TParafac2`. Strengths are fixed to one, so that `penalties_c` must be empty and there is no
         sparsity of "strengths"; that of the others is in the unit of ||X||^(3/2). With
         ``nonnegative="rows"`` it is the paper's NNtCMF.
@@ -307,7 +303,7 @@ class CP(Decomposition):
     lambda_a, lambda_b, lambda_d : float, optional
         Norm penalties lambda_a ||A||^2 + lambda_b ||B||^2 + lambda_d ||C||^2: all three or none.
     n_starts, init, max_iter, tol, feasibility_tol, algorithm, nonnegative, sparsity, \
-smooth_strengths, penalties_a, penalties_b, penalties_c, missing, bridge, compress, dtype, random_state, \
+smooth_strengths, penalties_a, penalties_b, penalties_c, bridge, compress, dtype, random_state, \
 n_jobs, progress
         As in `TParafac2`.
 

@@ -31,7 +31,7 @@ class ForNewData:
 
         They minimise what the fit minimised: the squared error of what was observed, by weight, plus all
         terms on the loadings, under the same constraints. Loadings of the rows of the fit are therefore `A_`,
-        as far as the fit has converged; where it filled in missing entries (``missing="em"``), too.
+        as far as the fit has converged.
 
         Parameters
         ----------

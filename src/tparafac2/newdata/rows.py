@@ -19,7 +19,6 @@ from tparafac2.data import (
     RowWeightedData,
     SliceData,
     SparseData,
-    follows_model,
     listed,
     padded,
     shown,
@@ -289,11 +288,6 @@ def _right(result: Result) -> NDArray[np.float64]:
 
 def _of_made(result: Result, data: SliceData) -> NDArray[np.float64]:
     _require_shape(result, data.shape)
-    if follows_model(data):
-        raise InvalidValue(
-            f"X is {type(data).__name__}, in which a fit fills in what is missing: give the slices "
-            "themselves."
-        )
     return solved(result, data, padded(result.B, fill=0.0), result.C).A
 
 

@@ -242,8 +242,6 @@ class Method:
         "fast" or "paper".
     settings : mapping
         Settings of the solver as they were used, by name.
-    missing : str
-        "complete" if nothing was missing; else "exact" (left out of every sum) or "em" (filled in).
     compressed_rows, compressed_columns : int or None
         To how many rows and columns the data were compressed; None where they were not.
     sketched_rows : int or None
@@ -261,13 +259,12 @@ class Method:
 
     Examples
     --------
-    >>> Method(n_starts=20).to_record()["missing"]
-    'complete'
+    >>> Method(n_starts=20).to_record()["n_starts"]
+    20
     """
 
     algorithm: str = "fast"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    missing: str = "complete"
     compressed_rows: int | None = None
     compressed_columns: int | None = None
     sketched_rows: int | None = None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import BatchedFactors, FloatArray
+from tparafac2.data import FloatArray
 from tparafac2.solver.problem import Problem
 from tparafac2.solver.rows import RowBlock
 from tparafac2.solver.run import Run, penalty
@@ -96,5 +96,5 @@ def _ask(
     view = view_of(problem.data, problem.coupled)
     W = B * C[..., None].astype(B.dtype)
     gram = np.einsum("nrkj,nskj->nkrs", B, B, optimize=True).astype(np.float64, copy=False)
-    F, H = view.rows(BatchedFactors(nowhere, B, C), W, gram)
+    F, H = view.rows(C, W, gram)
     return view, loadings, W, F, H

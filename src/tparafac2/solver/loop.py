@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import BatchedFactors, FloatArray, follows_model
+from tparafac2.data import FloatArray
 from tparafac2.penalties import is_set
 from tparafac2.solver.balance import Costs, Scales, best_scaling, remove_vanished
 from tparafac2.solver.kernels import Summary
@@ -108,7 +108,7 @@ class Batch:
         active, problem = self.active, self.problem
         p = len(active)
         At, C = self.loadings.values[active], self.strengths.values[active]
-        G, observed = self.view.columns(active, self._model(At, C), self.G[:p])
+        G, observed = self.view.columns(active, At, self.G[:p])
         N = self.view.row_gram(At)
         self.patterns.update(Given(active, G, N, C, self.weights.weight[active], observed))
         summary, systems = self.view.summarise(self._patterns(), G, N, observed)
@@ -121,8 +121,7 @@ class Batch:
         else:
             for slot, i in enumerate(active):
                 np.multiply(self.patterns.B[i], C[slot][:, :, None], out=G[slot], casting="same_kind")
-        model = BatchedFactors(At, self.patterns.B, C)
-        F, H = self.view.update_rows(self.loadings, active, model, G, summary.gram)
+        F, H = self.view.update_rows(self.loadings, active, C, G, summary.gram)
         At = self.loadings.values[active]
         N = At @ At.transpose(0, 2, 1)
         sse = self.view.sse(At, G, F, H)
@@ -166,12 +165,6 @@ class Batch:
         A, C = self.loadings.feasible(i), self.strengths.feasible(i)
         B = self.patterns.point(i).transpose(1, 2, 0).astype(np.float64)
         return Run(A, B, C, self.status[i], self._trace(i), tuple(np.flatnonzero(self.vanished[i]).tolist()))
-
-    def _model(self, At: FloatArray, C: FloatArray) -> BatchedFactors:
-        """The model of the active starts; their patterns are copied out only for data that look at them."""
-        B = self.patterns.B
-        copied = follows_model(self.problem.data) and len(self.active) < len(B)
-        return BatchedFactors(At, B[self.active] if copied else B, C)
 
     def _patterns(self) -> Patterns:
         return Patterns(self.patterns.B, self.active)

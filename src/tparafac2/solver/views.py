@@ -1,5 +1,5 @@
-"""How the solver sees the data: complete, with or without weights of the rows, filled in by the model, or by
-what was observed alone.
+"""How the solver sees the data: complete, with or without weights of the rows, or by what was observed
+alone.
 
 They differ in where the normal equations of each block come from, and in nothing else.
 """
@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import (
-    BatchedFactors,
     FloatArray,
     PartlyObserved,
     SliceData,
     StackedData,
     Sweepable,
-    follows_model,
     is_seen_by_slice,
     row_weights,
 )
@@ -45,11 +43,9 @@ class View:
         self.data = data
         self.weights = row_weights(data)
 
-    def columns(
-        self, active: Indices, model: BatchedFactors, out: FloatArray
-    ) -> tuple[FloatArray, Observed | None]:
+    def columns(self, active: Indices, At: FloatArray, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """G_k = X_k' A in `out`, and what was observed of each column where that matters."""
-        return self.data.project(model.At, out=out), None
+        return self.data.project(At, out=out), None
 
     def row_gram(self, At: FloatArray) -> FloatArray:
         """A'A (p, R, R), by what each row counts; (p, K, R, R) where that differs between slices."""
@@ -67,15 +63,15 @@ class View:
         kernels.summarise_observed_batch(patterns.B, patterns.active, observed, systems, summary.steps)
         return summary, systems
 
-    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def rows(self, C: FloatArray, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Right-hand sides (p, R, I) and systems (p, 1 or I, R, R) of the loadings, from W = B D."""
-        return self.data.accumulate(W), self._systems(model.C, gram)
+        return self.data.accumulate(W), self._systems(C, gram)
 
     def update_rows(
-        self, loadings: RowBlock, active: Indices, model: BatchedFactors, W: FloatArray, gram: FloatArray
+        self, loadings: RowBlock, active: Indices, C: FloatArray, W: FloatArray, gram: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Solve for the loadings; give what they were solved from, as `rows` does."""
-        F, H = self.rows(model, W, gram)
+        F, H = self.rows(C, W, gram)
         loadings.update(active, H, F)
         return F, H
 
@@ -112,12 +108,10 @@ class StackedView(View):
         super().__init__(data)
         self.all = data
 
-    def columns(
-        self, active: Indices, model: BatchedFactors, out: FloatArray
-    ) -> tuple[FloatArray, Observed | None]:
+    def columns(self, active: Indices, At: FloatArray, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """See View; what follows in this step is of the same starts."""
         self.data = self.all.of_starts(active)
-        return super().columns(active, model, out)
+        return super().columns(active, At, out)
 
     def residual_sse(self, which: Indices, At: FloatArray, W: FloatArray) -> NDArray[np.float64]:
         """See View."""
@@ -138,25 +132,23 @@ class SweptView(View):
         self.ahead: FloatArray | None = None  # ... and at those extrapolated from them
         self.known: Indices = np.empty(0, dtype=np.intp)  # of which starts
 
-    def columns(
-        self, active: Indices, model: BatchedFactors, out: FloatArray
-    ) -> tuple[FloatArray, Observed | None]:
+    def columns(self, active: Indices, At: FloatArray, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """See View."""
         if self.ahead is None:
-            G = self.data.project(model.At, out=out)
+            G = self.data.project(At, out=out)
             self.here, self.known = G.copy(), active
             return G, None
         np.take(self.ahead, np.searchsorted(self.known, active), axis=0, out=out)
         return out, None
 
     def update_rows(
-        self, loadings: RowBlock, active: Indices, model: BatchedFactors, W: FloatArray, gram: FloatArray
+        self, loadings: RowBlock, active: Indices, C: FloatArray, W: FloatArray, gram: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """See View."""
         self.ahead = None
         if not loadings.row_wise:
-            return super().update_rows(loadings, active, model, W, gram)
-        H = self._systems(model.C, gram)
+            return super().update_rows(loadings, active, C, W, gram)
+        H = self._systems(C, gram)
         F, loadings.values[active], self.ahead = self.data.sweep(W, loadings.solving(active, H))
         loadings.linear = True
         return F, H
@@ -172,43 +164,8 @@ class SweptView(View):
         self.known = active
 
 
-class FilledView(View):
-    """EM: as complete, with the current model where nothing was observed; at first, with a first guess.
-
-    Columns have systems of their own only if they are coupled in ways of their own.
-    """
-
-    def __init__(self, data: SliceData, coupled: FloatArray | None = None) -> None:
-        super().__init__(data)
-        self.coupled = coupled
-        self.begun = False
-
-    def columns(
-        self, active: Indices, model: BatchedFactors, out: FloatArray
-    ) -> tuple[FloatArray, Observed | None]:
-        """See View."""
-        G = self.data.project(model.At, model if self.begun else None, out=out)
-        if self.coupled is None:
-            return G, None
-        N = self.row_gram(model.At)
-        first, second = np.triu_indices(N.shape[1])
-        H = np.empty((*N[:, first, second].shape, *self.coupled.shape), dtype=self.data.dtype)
-        H[...] = N[:, first, second, None, None]
-        return G, Observed(H, self.coupled)
-
-    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """See View."""
-        F = self.data.accumulate(W, model if self.begun else None)
-        self.begun = True
-        return F, self._systems(model.C, gram)
-
-    def sse(self, At: FloatArray, W: FloatArray, F: FloatArray, H: FloatArray) -> FloatArray:
-        """See View; what was filled in does not count."""
-        return self.data.residual_sse(At, W)
-
-
 class ObservedView(View):
-    """Exact: what is missing is in no sum, so that every row and every column has a system of its own."""
+    """What is missing is in no sum, so that every row and every column has a system of its own."""
 
     data: PartlyObserved
 
@@ -218,22 +175,20 @@ class ObservedView(View):
         self.joined = np.ones((K, J)) if coupled is None else coupled
         self._H: FloatArray = np.empty(0)
 
-    def columns(
-        self, active: Indices, model: BatchedFactors, out: FloatArray
-    ) -> tuple[FloatArray, Observed | None]:
+    def columns(self, active: Indices, At: FloatArray, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """See View."""
         K, _, J = self.data.shape
-        p, R = model.At.shape[:2]
+        p, R = At.shape[:2]
         shape = (R * (R + 1) // 2, K, J)
         if self._H.shape[1:] != shape or len(self._H) < p:
             self._H = np.empty((p, *shape), dtype=self.data.dtype)
         if hasattr(self.data, "column_equations"):
-            H, out[...] = self.data.column_equations(model.At)
+            H, out[...] = self.data.column_equations(At)
             return out, Observed(H, self.joined)
-        H = self.data.column_grams(model.At, out=self._H[:p])
-        return self.data.project(model.At, out=out), Observed(H, self.joined)
+        H = self.data.column_grams(At, out=self._H[:p])
+        return self.data.project(At, out=out), Observed(H, self.joined)
 
-    def rows(self, model: BatchedFactors, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def rows(self, C: FloatArray, W: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See View."""
         if hasattr(self.data, "row_equations"):
             F, H = self.data.row_equations(W)
@@ -248,13 +203,11 @@ class ObservedView(View):
 
 
 class SlicedView(ObservedView):
-    """Exact, where all columns of a slice miss the same rows: they share a system, as in complete data."""
+    """Where all columns of a slice miss the same rows, they share a system, as in complete data."""
 
-    def columns(
-        self, active: Indices, model: BatchedFactors, out: FloatArray
-    ) -> tuple[FloatArray, Observed | None]:
+    def columns(self, active: Indices, At: FloatArray, out: FloatArray) -> tuple[FloatArray, Observed | None]:
         """See View."""
-        return self.data.project(model.At, out=out), None
+        return self.data.project(At, out=out), None
 
     def row_gram(self, At: FloatArray) -> FloatArray:
         """See View."""
@@ -263,8 +216,6 @@ class SlicedView(ObservedView):
 
 def view_of(data: SliceData, coupled: FloatArray | None = None) -> View:
     """Choose the view that the data ask for; columns may be coupled in ways of their own, see `Problem`."""
-    if follows_model(data):
-        return FilledView(data, coupled)
     if isinstance(data, PartlyObserved):
         shared = coupled is None and is_seen_by_slice(data)
         return SlicedView(data) if shared else ObservedView(data, coupled)
