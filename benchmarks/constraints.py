@@ -74,7 +74,7 @@ def main() -> None:
     rng = np.random.default_rng(2)
     X = draw(150, 100, 20, 3)
     holed = np.where(rng.random(X.shape) < 0.2, np.nan, X)
-    print(row("150 x 100 x 20, R = 3, a fifth missing (exact)", holed, X.shape, 3, 10), flush=True)
+    print(row("150 x 100 x 20, R = 3, a fifth missing", holed, X.shape, 3, 10), flush=True)
     sparse = [csr_array(np.where(rng.random(piece.shape) < 0.05, np.abs(piece), 0.0)) for piece in X]
     print(row("150 x 100 x 20, R = 3, sparse (5 %)", sparse, X.shape, 3, 10), flush=True)
 

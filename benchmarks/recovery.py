@@ -45,19 +45,17 @@ class Cell(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How a method is drawn; EM is an open ring around the exact updates, as the two nearly coincide."""
+    """How a method is drawn."""
 
     label: str
     colour: str
     marker: str
     line: str
     size: float
-    open: bool = False
 
 
 LOOKS = {
-    "em": Look("EM", "#E69F00", "o", "--", 6.5, open=True),
-    "exact": Look("exact", "#0072B2", "o", "-", 3),
+    "ours": Look("tparafac2", "#0072B2", "o", "-", 3),
     "matcouply": Look("matcouply", "#767676", "^", ":", 4),
 }
 
@@ -79,9 +77,7 @@ def hidden(cell, shape):
 def fit_ours(X, cell):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = tp.TParafac2(
-            RANK, smoothness=SMOOTHNESS, n_starts=5, missing=cell.method, random_state=cell.seed
-        ).fit(X)
+        model = tp.TParafac2(RANK, smoothness=SMOOTHNESS, n_starts=5, random_state=cell.seed).fit(X)
     return (model.A_, model.B_, model.C_), model.objective_, model.n_iter_
 
 
@@ -131,8 +127,8 @@ def warm_up():
     holed = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for method, data in (("em", X), ("em", holed), ("exact", holed)):
-            tp.TParafac2(RANK, SMOOTHNESS, n_starts=2, missing=method, max_iter=3).fit(data)
+        for data in (X, holed):
+            tp.TParafac2(RANK, SMOOTHNESS, n_starts=2, max_iter=3).fit(data)
 
 
 def measure(cell):
@@ -160,14 +156,10 @@ def plan(seeds, peer_seeds):
     """All cells: ours, the same with other masks where half of the entries are missing, and the peer's."""
     settings = [("none", 0.0), *((pattern, share) for pattern in SHARES for share in SHARES[pattern])]
     cells = [
-        Cell(data, *setting, seed, method)
-        for seed in range(seeds)
-        for data in DATA
-        for setting in settings
-        for method in (("exact", "em") if setting[1] else ("exact",))
+        Cell(data, *setting, seed, "ours") for seed in range(seeds) for data in DATA for setting in settings
     ]
     cells += [
-        Cell(data, "entries", 0.5, seed, "exact", draw)
+        Cell(data, "entries", 0.5, seed, "ours", draw)
         for seed in range(seeds)
         for data in DATA
         for draw in range(1, DRAWS)
@@ -218,29 +210,21 @@ def setting(key):
 
 
 def ours(table):
-    """Medians over all data sets, the loss against complete data, and how exact and EM differ."""
-    names = ("score", "error", "objective", "seconds")
-    score, error, value, seconds = (spread(table, name) for name in names)
-
-    def middle(part, key, method, digits=3):
-        return f"{part.loc[key, method].median():.{digits}f}" if method in part.loc[key].dropna() else ""
-
+    """Medians over all data sets, and the loss against complete data."""
+    score, error, seconds = (spread(table, name)["ours"] for name in ("score", "error", "seconds"))
     rows = []
     for key in score.index:
-        lost = score.loc[(key[0], "none", 0.0), "exact"] - score.loc[key, "exact"]
-        ahead = value.loc[key, "exact"] / value.loc[key, "em"] - 1
+        lost = score.loc[(key[0], "none", 0.0)] - score.loc[key]
         rows.append(
             [
                 *setting(key),
-                *(middle(score, key, method) for method in ("exact", "em")),
+                f"{score.loc[key].median():.3f}",
                 f"{lost.median():.3f} ({lost.max():.3f})" if key[2] else "",
-                *(middle(error, key, method) for method in ("exact", "em")),
-                f"{ahead.min():.0e} to {ahead.max():.0e}" if key[2] else "",
-                *(middle(seconds, key, method, digits=1) for method in ("exact", "em")),
+                f"{error.loc[key].median():.3f}",
+                f"{seconds.loc[key].median():.1f}",
             ]
         )
-    header = ["data", "missing", "score: exact", "EM", "loss: median (most)", "error: exact", "EM"]
-    return markdown([*header, "objective: exact / EM - 1", "seconds: exact", "EM"], rows)
+    return markdown(["data", "missing", "score", "loss: median (most)", "error", "seconds"], rows)
 
 
 def beside_matcouply(table):
@@ -251,24 +235,24 @@ def beside_matcouply(table):
         table.groupby(["data", "pattern", "share", "method"], sort=False)[name].median().unstack()
         for name in ("score", "error", "objective", "seconds")
     )
-    pair = ["exact", "matcouply"]
+    pair = ["ours", "matcouply"]
     rows = [
         [
             *setting(key),
             *(f"{part.loc[key, name]:.3f}" for part in (score, error) for name in pair),
-            f"{value.loc[key, 'matcouply'] / value.loc[key, 'exact'] - 1:.1%}" if key[1] != "slices" else "",
+            f"{value.loc[key, 'matcouply'] / value.loc[key, 'ours'] - 1:.1%}" if key[1] != "slices" else "",
             *(f"{seconds.loc[key, name]:.1f}" for name in pair),
         ]
         for key in score.index
     ]
-    header = ["data", "missing", "score: exact", "matcouply", "error: exact", "matcouply"]
-    return markdown([*header, "its objective above ours", "seconds: exact", "matcouply"], rows)
+    header = ["data", "missing", "score: ours", "matcouply", "error: ours", "matcouply"]
+    return markdown([*header, "its objective above ours", "seconds: ours", "matcouply"], rows)
 
 
 def mask_draws(table):
     """What another draw of the mask does, half of the entries missing: all losses of score."""
     lines = []
-    for data, rows in table[table["method"] == "exact"].groupby("data", sort=False):
+    for data, rows in table[table["method"] == "ours"].groupby("data", sort=False):
         complete = rows[rows["share"] == 0].set_index("seed")["score"]
         half = rows[(rows["pattern"] == "entries") & (rows["share"] == 0.5)].set_index("seed")["score"]
         lost = complete[half.index].to_numpy() - half.to_numpy()
@@ -305,14 +289,12 @@ def draw_panel(ax, table, measure):
         values = table[table["method"] == method].groupby("share")[measure]
         middle, low, high = values.median(), values.min(), values.max()
         paint = {"color": look.colour, "linewidth": 1, "marker": look.marker, "markersize": look.size}
-        paint["markerfacecolor"] = "none" if look.open else look.colour
         sets = table.loc[table["method"] == method, "seed"].nunique()
         label = f"{look.label} ({sets} data set{'s' if sets > 1 else ''})"
         ax.plot(middle[middle.index > 0], look.line, label=label, **paint)
-        if not look.open:
-            ax.plot(middle[middle.index == 0], **paint)
-            ax.vlines(middle.index, low, high, color=look.colour, linewidth=1)
-    complete = table.loc[(table["share"] == 0) & (table["method"] == "exact"), measure].median()
+        ax.plot(middle[middle.index == 0], **paint)
+        ax.vlines(middle.index, low, high, color=look.colour, linewidth=1)
+    complete = table.loc[(table["share"] == 0) & (table["method"] == "ours"), measure].median()
     ax.axhline(complete, color="black", linewidth=0.5, zorder=0, label="complete data")
     ax.set_xticks([0, 0.1, 0.3, 0.5, 0.8], ["0", "10%", "30%", "50%", "80%"])
     ax.grid(axis="y", linewidth=0.3, color="#dddddd")
