@@ -77,7 +77,7 @@ def test_an_interrupted_fit_replaces_nothing(file, tmp_path, press):
 
 def test_ctrl_c_counts_although_the_chosen_start_had_converged(file, tmp_path, monkeypatch):
     """Starts end at different times: one may be at its end before the user loses patience with the others."""
-    ends = tp.TParafac2(2, n_starts=2, random_state=0).fit(np.load(file)).starts_["n_iter"]
+    ends = tp.TParafac2(2, 1e-3, n_starts=2, random_state=0).fit(np.load(file)).starts_["n_iter"]
     assert ends.min() + 2 < ends.max()
 
     def iteration(self, batch, entry):

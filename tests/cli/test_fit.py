@@ -46,7 +46,7 @@ def test_it_is_one_call_in_python(table, tmp_path):
     run("fit", table, *NAMES, *FAST, "--transform", "sqrt", "--out", tmp_path / "out")
     data = tp.io.read(table, rows="who", columns="word", time="year", values="n")
     prepared = tp.io.Preparation(transform="sqrt").apply(data)
-    model = tp.TParafac2(2, n_starts=2, max_iter=200, random_state=0).fit(prepared.data)
+    model = tp.TParafac2(2, 1e-3, n_starts=2, max_iter=200, random_state=0).fit(prepared.data)
     np.testing.assert_allclose(tp.load(tmp_path / "out" / "model.nc").B_, model.B_)
 
 
