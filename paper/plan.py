@@ -81,7 +81,6 @@ class Plan:
         return {**starts, "max_iter": self.max_iter, "n_jobs": 1, "progress": False}
 
 
-# Everything in about a minute.
 QUICK = Plan(datasets=6, lambdas=(100.0, HEADLINE), starts=4, size=(12, 60, 45), max_iter=1000, coarse=True)
 
 
@@ -111,7 +110,10 @@ def fit(task: Task, plan: Plan) -> tuple[tp.synthetic.SyntheticData, Any]:
             return data, estimator(task.model, task.lambda_b).set_params(**effort, tol=1e-8).fit(data.X)
         search = (COARSE if plan.coarse else {}) | ({"rigidity": math.inf} if task.model == HARD else {})
         search |= {"ranks": RANK, "nonnegative": None, "compare": False, "n_splits": 0}
-        return data, tp.choose(data.X, **search, **effort).model
+        choice = tp.choose(data.X, **search, **effort)
+        if choice.record["interrupted"]:
+            raise KeyboardInterrupt  # a choice from what was measured so far is no result here
+        return data, choice.model
 
 
 def measure(task: Task, plan: Plan) -> tuple[Task, dict[str, Any]]:
@@ -122,7 +124,7 @@ def measure(task: Task, plan: Plan) -> tuple[Task, dict[str, Any]]:
         seconds = time.perf_counter() - begin
     starts = model.starts_
     if "interrupted" in set(starts["status"]):
-        raise KeyboardInterrupt  # a fit gives back its best so far, but half a fit is no result here
+        raise KeyboardInterrupt  # nor is half a fit, of which the best so far is given back
     kept = starts[starts["converged"] & starts["feasible"] & ~starts["degenerate"]]
     # How far the better half of the kept starts agree with the best, in objective and in factors.
     best = kept.nsmallest(max(2, math.ceil(len(kept) / 2)), "objective")

@@ -46,8 +46,7 @@ def run(plan: Plan, out: Path, n_jobs: int = -1) -> pd.DataFrame:
     rows = read_records(log, plan.settings)
     missing = [task for task in tasks if task not in rows]
     print(f"{len(tasks)} fits, {len(missing)} of them to do")
-    in_parallel = Parallel(n_jobs, return_as="generator_unordered")
-    done = in_parallel(delayed(measure)(task, plan) for task in missing)
+    done = Parallel(n_jobs, return_as="generator_unordered")(delayed(measure)(task, plan) for task in missing)
     for task, row in track(done, "Fitting", total=len(missing), transient=True):
         add_record(log, plan.settings, task, row)
         rows[task] = row
@@ -56,8 +55,7 @@ def run(plan: Plan, out: Path, n_jobs: int = -1) -> pd.DataFrame:
     rotations = rotation_table(plan)
     examples = {case: example(case, table, plan) for case in SHOWN if case in plan.cases}
     figures.save_all(table, {case: found[1:] for case, found in examples.items()}, out / "figures")
-    shown = {case: found[0] for case, found in examples.items()}
-    page = write_page(plan, table, verdicts, rotations, shown)
+    page = write_page(plan, table, verdicts, rotations, {case: one[0] for case, one in examples.items()})
     (out / "README.md").write_text(page, encoding="utf-8")
     for name, content in {"results": table, "verdicts": verdicts, "uniqueness": rotations}.items():
         content.to_csv(out / f"{name}.csv", index=False)
