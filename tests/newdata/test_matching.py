@@ -249,5 +249,5 @@ def test_nothing_that_was_given_is_changed(model):
     kept = given.copy()
     model.transform(given)
     model.score(given)
-    model.complete(given, level=0.9)
+    model.complete(given)
     assert np.array_equal(given, kept, equal_nan=True)

@@ -15,7 +15,7 @@ from tparafac2.cli.options import NewData, SayJson, takes
 EXAMPLES = """Examples:
   tparafac2 complete votes/model.nc votes.nc --out whole.nc
   tparafac2 complete gut babies.csv --rows infant --columns genus --time month --values count \\
-    --absent missing --level 0.95 --out whole.csv
+    --absent missing --out whole.csv
 
 What was observed is never changed. The data are prepared as those of the fit were, and what is filled in is
 in their units again; give them as they are.
@@ -30,14 +30,6 @@ class Request(NewData):
         Path | None,
         typer.Option(
             metavar="FILE", help="Where the data go: a long table (.csv), or an array (.nc). Needed."
-        ),
-    ] = None
-    level: Annotated[
-        float | None,
-        typer.Option(
-            metavar="P",
-            help="Add bounds between which what is filled in is thought to be with this probability, such as "
-            "0.95.",
         ),
     ] = None
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False
@@ -56,13 +48,11 @@ def complete(request: Request) -> None:
     from tparafac2.newdata.completing import holes_of
 
     model, data, options = load_new(request, silently=request.as_json)
-    found = model.complete(data, level=request.level, **options)
-    bounds = None if request.level is None else found
-    completed = found if bounds is None else bounds.values
+    completed = model.complete(data, **options)
     holes = holes_of(model.result_, data, **options)
     left = np.isnan(completed.values)
     filled = holes.entries & ~left
-    write_completed(completed, filled, bounds, out)
+    write_completed(completed, filled, out)
     told = {
         "out": str(out),
         "entries": int(completed.size),

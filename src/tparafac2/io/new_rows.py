@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from tparafac2.newdata.completing import Completion
     from tparafac2.result import Result
 
-_OURS = ("value", "filled", "lower", "upper")
+_OURS = ("value", "filled")
 
 
 def row_labels(data: Table | Stored | xr.DataArray) -> NDArray[Any]:
@@ -62,9 +61,7 @@ def loadings_table(result: Result, A: NDArray[np.float64], rows: NDArray[Any]) -
     return loading_lines(result, rows, scaled)
 
 
-def completed_table(
-    completed: xr.DataArray, holes: NDArray[np.bool_], bounds: Completion | None
-) -> pd.DataFrame:
+def completed_table(completed: xr.DataArray, holes: NDArray[np.bool_]) -> pd.DataFrame:
     """Completed data as a long table: one line for each time, row and column.
 
     Parameters
@@ -72,12 +69,11 @@ def completed_table(
     completed : DataArray (time, rows, columns)
     holes : ndarray of bool, likewise
         What was filled in.
-    bounds : Completion, optional
 
     Returns
     -------
     DataFrame
-        Labels, `value`, `filled` (true or false), and with bounds `lower` and `upper`.
+        Labels, `value` and `filled` (true or false).
     """
     import pandas as pd
 
@@ -89,22 +85,16 @@ def completed_table(
     grid = np.indices(completed.shape).reshape(len(ORDER), -1)
     lines = {name: own[place] for name, own, place in zip(names, labels, grid)}
     lines |= {"value": completed.values.ravel(), "filled": holes.ravel()}
-    if bounds is not None:
-        lines |= {"lower": bounds.lower.values.ravel(), "upper": bounds.upper.values.ravel()}
     return pd.DataFrame(lines)
 
 
-def write_completed(
-    completed: xr.DataArray, holes: NDArray[np.bool_], bounds: Completion | None, path: Path
-) -> None:
+def write_completed(completed: xr.DataArray, holes: NDArray[np.bool_], path: Path) -> None:
     """Write completed data to a file, .csv or .nc, that `read` understands; it is whole or not there."""
     import xarray as xr
 
     with written_whole(path) as unfinished:
         if path.suffix == ".csv":
-            write_csv(completed_table(completed, holes, bounds), unfinished)
+            write_csv(completed_table(completed, holes), unfinished)
             return
         found = {"completed": completed, "filled": completed.copy(data=holes)}
-        if bounds is not None:
-            found |= {"lower": bounds.lower, "upper": bounds.upper}
         write_sealed(xr.Dataset({name: one.drop_attrs() for name, one in found.items()}), unfinished)

@@ -164,7 +164,6 @@ class ForNewData:
         times: Any = None,
         weights: Any = None,
         unknown: str = "refuse",
-        level: float | None = None,
     ) -> Any:
         """The data with missing entries filled in by the model, in the units they came in.
 
@@ -175,19 +174,12 @@ class ForNewData:
         ----------
         X, dims, mask, times, weights, unknown : as in `transform`
             As it was before any preparation, in memory.
-        level : float, optional
-            For bounds between which what is filled in is thought to be, with this probability: 0.95. They
-            know the noise (what the model leaves of what was observed, of each row, column and time), how
-            well the loadings of a row are told by what was observed of it, and how well the pattern of a
-            column is told by the rows of the fit. They do not know how well strengths are told, nor whether
-            the model is right.
 
         Returns
         -------
-        of the type of X, or Completion
+        of the type of X
             An array, a list of arrays or DataFrames, a dict of these or an xarray.DataArray, as X is; of a
-            Table and a long DataFrame an xarray.DataArray. With a level `Completion`: three of them, the
-            values, lower and upper bounds.
+            Table and a long DataFrame an xarray.DataArray.
 
         Notes
         -----
@@ -210,7 +202,7 @@ class ForNewData:
         from tparafac2.newdata.completing import complete
         from tparafac2.newdata.matching import Given
 
-        return complete(self.result_, X, Given(dims, mask, times, weights, unknown), level=level)
+        return complete(self.result_, X, Given(dims, mask, times, weights, unknown))
 
     def append(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,35 +13,13 @@ from tparafac2.data import FloatArray, Labels, Table, padded
 from tparafac2.data.frames import as_frames, is_frame
 from tparafac2.data.labels import named_array
 from tparafac2.errors import InvalidValue, ToldWarning
-from tparafac2.fitting import require_number
 from tparafac2.newdata.matching import NOTHING_SAID, Given, NewRows, matched
 from tparafac2.newdata.rows import entries_of, loadings, terms_of
-from tparafac2.newdata.uncertainty import prediction_variance
 from tparafac2.preparing import Prepared, prepares, undo_beside
 from tparafac2.result import Result
-from tparafac2.words import Argument
 
 
-class Completion(NamedTuple):
-    """Data without holes, and between which bounds what was filled in is thought to be.
-
-    Attributes
-    ----------
-    values, lower, upper : of the type of the data
-        All three the same where an entry was observed.
-
-    Examples
-    --------
-    >>> Completion(2.0, 1.5, 2.5).upper
-    2.5
-    """
-
-    values: Any
-    lower: Any
-    upper: Any
-
-
-def complete(result: Result, X: Any, given: Given = NOTHING_SAID, *, level: float | None = None) -> Any:
+def complete(result: Result, X: Any, given: Given = NOTHING_SAID) -> Any:
     """The data with missing entries filled in; see `Decomposition.complete`.
 
     Examples
@@ -55,8 +32,6 @@ def complete(result: Result, X: Any, given: Given = NOTHING_SAID, *, level: floa
     False
     """
     terms_of(result)
-    if level is not None and not 0 < require_number("level", level, "above 0 and below 1") < 1:
-        raise InvalidValue(Argument("level"), f" must be above 0 and below 1; got {level!r}.", received=level)
     if isinstance(X, Prepared):
         raise InvalidValue(
             "X was prepared, and entries are filled in in the units before that: give it as it was, and the "
@@ -64,10 +39,8 @@ def complete(result: Result, X: Any, given: Given = NOTHING_SAID, *, level: floa
         )
     rows = matched(result, X, given, "complete")
     if rows.reading.is_sparse and not isinstance(X, Table):
-        made = [X] * 3  # every entry of sparse slices is known
-    else:
-        made = [_like(X, one, rows, result) for one in _filled(result, rows, level)]
-    return made[0] if level is None else Completion(*made)
+        return X  # every entry of sparse slices is known
+    return _like(X, _filled(result, rows), rows, result)
 
 
 class Holes(NamedTuple):
@@ -98,31 +71,24 @@ def holes_of(result: Result, X: Any, **given: Any) -> Holes:
     return Holes(np.stack(rows.missing), gone)
 
 
-def _filled(result: Result, rows: NewRows, level: float | None) -> list[list[FloatArray]]:
-    """Values, and with a level bounds, in the order of the model, (I, J_k) for each time."""
+def _filled(result: Result, rows: NewRows) -> list[FloatArray]:
+    """Values in the order of the model, (I, J_k) for each time."""
     if rows.reading.is_sparse:
-        return [[piece.toarray() for piece in rows.raw]] * 3
+        return [piece.toarray() for piece in rows.raw]
     raw = rows.raw
     holes = rows.missing
     if not any(one.any() for one in holes):
-        return [raw] * 3
-    entries = entries_of(result, rows)
-    found = loadings(result, entries)
+        return raw
+    A = loadings(result, entries_of(result, rows))
     W = np.asarray(padded(result.B, fill=0.0) * result.C[:, None, :], dtype=np.float64)
-    fitted = [np.einsum("ir,kjr->kij", found.A, W)]
-    if level is not None:
-        deviation = np.sqrt(prediction_variance(result, entries, found)).swapaxes(0, 1)
-        half = NormalDist().inv_cdf(0.5 + level / 2) * deviation
-        fitted += [fitted[0] - half, fitted[0] + half]
+    fitted = np.einsum("ir,kjr->kij", A, W)
     record = result.preparation
     if record is not None and prepares(record):
         fitted = undo_beside(record, rows.made.adjustment, fitted, np.stack(raw))
-    made = []
-    for one in fitted:
-        if result.present is not None:
-            one = np.where(result.present[:, None, :], one, np.nan)
-        made.append([np.where(gone, new[:, : gone.shape[1]], old) for gone, new, old in zip(holes, one, raw)])
-    _warn_if_left(made[0], result)
+    if result.present is not None:
+        fitted = np.where(result.present[:, None, :], fitted, np.nan)
+    made = [np.where(gone, new[:, : gone.shape[1]], old) for gone, new, old in zip(holes, fitted, raw)]
+    _warn_if_left(made, result)
     return made
 
 

@@ -53,7 +53,7 @@ def transform(result: Result, X: Any, given: Given = NOTHING_SAID) -> NDArray[np
     stored = stored_if_large(as_data(result, X)[0], given.dims)
     if stored is not None:
         return _of_stored(result, X, stored, given)
-    return loadings(result, entries_of(result, matched(result, X, given))).A
+    return loadings(result, entries_of(result, matched(result, X, given)))
 
 
 def inverse_transform(
@@ -111,7 +111,7 @@ def score(
         here = _folds(part, folds, rng)
         for fold in range(folds):
             hidden = here == fold
-            found = loadings(result, part.without(hidden)).A
+            found = loadings(result, part.without(hidden))
             fitted = np.einsum("ir,kjr->ikj", found, _right(result))
             counts = part.counts()[hidden]
             seen = part.values[hidden]
@@ -236,27 +236,19 @@ def _mean_weight(result: Result, rows: NewRows) -> float:
 # --- solving ------------------------------------------------------------------------------------------------
 
 
-class Loadings(NamedTuple):
-    """Loadings of rows, and the systems they were solved from: with ridge, in the units of the user."""
-
-    A: NDArray[np.float64]
-    systems: NDArray[np.float64]
-
-
-def loadings(result: Result, entries: Entries) -> Loadings:
+def loadings(result: Result, entries: Entries) -> NDArray[np.float64]:
     """The minimiser of the objective of the fit in the loadings, all else being as it is."""
     if entries.values is not None:
         _require_information(result, entries)
     return solved(result, entries.data(terms_of(result).scale), padded(result.B, fill=0.0), result.C)
 
 
-def solved(result: Result, data: SliceData, B: FloatArray, C: FloatArray) -> Loadings:
+def solved(result: Result, data: SliceData, B: FloatArray, C: FloatArray) -> NDArray[np.float64]:
     """Loadings of rows with these patterns and strengths."""
     terms = terms_of(result)
     problem = build_problem(data, result.rank, (terms.A, (), ()), fixed_strengths=terms.fixed_strengths)
     found = best_rows(problem, B.astype(np.float64) * (problem.unit / data.scale), C, Settings())
-    ridge = problem.a.ridge * np.eye(result.rank)
-    return Loadings(found.A * problem.unit, (found.systems + ridge) * (data.scale / problem.unit) ** 2)
+    return np.asarray(found * problem.unit)
 
 
 def _require_information(result: Result, entries: Entries) -> None:
@@ -288,7 +280,7 @@ def _right(result: Result) -> NDArray[np.float64]:
 
 def _of_made(result: Result, data: SliceData) -> NDArray[np.float64]:
     _require_shape(result, data.shape)
-    return solved(result, data, padded(result.B, fill=0.0), result.C).A
+    return solved(result, data, padded(result.B, fill=0.0), result.C)
 
 
 def _require_shape(result: Result, shape: tuple[int, int, int]) -> None:
@@ -319,7 +311,7 @@ def _of_stored(result: Result, X: Any, stored: Stored, given: Given) -> NDArray[
         stored = prepare_stored_again(record, stored)
     intake = take_stored(stored, times="even")
     seen = list(intake.order)
-    return solved(result, intake.data, padded(result.B, fill=0.0)[seen], result.C[seen]).A
+    return solved(result, intake.data, padded(result.B, fill=0.0)[seen], result.C[seen])
 
 
 # --- entries that are hidden --------------------------------------------------------------------------------

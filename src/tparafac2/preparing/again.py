@@ -142,8 +142,8 @@ def prepare_stored_again(record: Mapping[str, Any], stored: Stored) -> Stored:
 
 
 def undo_beside(
-    record: Mapping[str, Any], adjustment: Adjustment, fitted: Sequence[FloatArray], given: FloatArray
-) -> list[FloatArray]:
+    record: Mapping[str, Any], adjustment: Adjustment, fitted: FloatArray, given: FloatArray
+) -> FloatArray:
     """Put fitted values in the units of given ones, whose missing entries they are to fill.
 
     Parameters
@@ -152,8 +152,7 @@ def undo_beside(
         How the data of the fit were prepared.
     adjustment : Adjustment
         What was taken off and divided by here: that of `prepare_again`.
-    fitted : sequence of ndarrays (K, I, J)
-        The fitted values, and bounds of them if these are wanted, too.
+    fitted : ndarray (K, I, J)
     given : ndarray (K, I, J)
         In the user's units, NaN where missing. Totals, which shares do not have, are those of which what was
         observed of a row at a time is its fitted share; the size of log-ratios is that of what was observed,
@@ -163,32 +162,32 @@ def undo_beside(
     --------
     >>> given = np.array([[[6.0, 3.0, np.nan]]])
     >>> record = Preparation("share").as_dict()
-    >>> undo_beside(record, Adjustment(), [np.array([[[0.5, 0.25, 0.25]]])], given)[0].tolist()
+    >>> undo_beside(record, Adjustment(), np.array([[[0.5, 0.25, 0.25]]]), given).tolist()
     [[[6.0, 3.0, 3.0]]]
     """
-    values = [adjustment.undo(one) for one in fitted]
+    values = adjustment.undo(fitted)
     done = as_preparation(record)
     steps = transform_steps(done.transform)
     for place in reversed(range(len(steps))):
         if steps[place] in ELEMENTWISE:
-            values = [undo_transform(one, steps[place]) for one in values]
+            values = undo_transform(values, steps[place])
             continue
         before = transform_dense(given, steps[:place], None).values
         if steps[place] == "clr":
             values = _at_their_level(values, before, done.pseudocount or 0.0)
         else:
-            shares = [undo_transform(one, "share") for one in values]
-            values = [one * _totals(before, shares[0]) for one in shares]
+            shares = undo_transform(values, "share")
+            values = shares * _totals(before, shares)
     return values
 
 
-def _at_their_level(logs: Sequence[FloatArray], given: FloatArray, added: float) -> list[FloatArray]:
+def _at_their_level(logs: FloatArray, given: FloatArray, added: float) -> FloatArray:
     """From log-ratios to values: those that were observed tell the mean logarithm, as it was taken off."""
     seen = ~np.isnan(given)
-    above = np.log(np.where(seen, given + added, 1.0)) - logs[0]
+    above = np.log(np.where(seen, given + added, 1.0)) - logs
     count = seen.sum(axis=2, keepdims=True)
     level = np.sum(above, axis=2, keepdims=True, where=seen) / np.where(count > 0, count, np.nan)
-    return [np.maximum(np.exp(one + level) - added, 0.0) for one in logs]
+    return np.asarray(np.maximum(np.exp(logs + level) - added, 0.0))
 
 
 def _totals(given: FloatArray, shares: FloatArray) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,27 +38,13 @@ def extend(problem: Problem, runs: Sequence[Run], settings: Settings) -> list[Ru
     return extended
 
 
-class BestRows(NamedTuple):
-    """Loadings that go best with given patterns and strengths.
-
-    Attributes
-    ----------
-    A : ndarray (I, R)
-    systems : ndarray (1 or I, R, R)
-        Of the least squares of all rows, or of each, without the terms.
-    """
-
-    A: NDArray[np.float64]
-    systems: NDArray[np.float64]
-
-
 _SETTLED = 1e-11  # change of all loadings in a round, relative to their size
 _ROUNDS = 500
 _INNER = 10
 
 
-def best_rows(problem: Problem, B: FloatArray, C: FloatArray, settings: Settings) -> BestRows:
-    """The minimiser of the objective in the loadings, with patterns and strengths as they are.
+def best_rows(problem: Problem, B: FloatArray, C: FloatArray, settings: Settings) -> NDArray[np.float64]:
+    """The minimiser of the objective in the loadings (I, R), with patterns and strengths as they are.
 
     Where there are terms beside ridge and non-negativity, rounds are repeated until nothing changes any more.
 
@@ -82,7 +67,7 @@ def best_rows(problem: Problem, B: FloatArray, C: FloatArray, settings: Settings
         settled = _SETTLED * np.linalg.norm(loadings.values)
         if loadings.row_wise or (change <= settled and loadings.gaps(everyone)[0] <= _SETTLED):
             break
-    return BestRows(loadings.feasible(0).astype(np.float64, copy=False), np.asarray(H[0], dtype=np.float64))
+    return loadings.feasible(0).astype(np.float64, copy=False)
 
 
 def _ask(
