@@ -19,7 +19,6 @@ from tparafac2.clusters import Cluster, count_threads, is_unwanted
 from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs, require_flag, told
 from tparafac2.models import Decomposition
 from tparafac2.result import Kind, count_same_objective, share_alike
-from tparafac2.solver import Settings
 from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans, one_of_several
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ def _side_by_side(
     models: Mapping[str, Decomposition], data: Any, fit: Mapping[str, Any], jobs: int, cluster: Cluster | None
 ) -> Iterator[tuple[str, float]]:
     progress = Progress(of="models")
-    progress.expect([1] * len(models), Settings(), jobs)
+    progress.expect([1] * len(models))
     with ExitStack() as stack:
         stack.callback(progress.close)
         interrupt = stack.enter_context(Interrupt())

@@ -8,7 +8,6 @@ from threadpoolctl import threadpool_limits
 
 from tparafac2.clusters import Cluster, count_threads, is_unwanted
 from tparafac2.fitting import count_jobs
-from tparafac2.solver import Settings
 from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans
 
 Done = TypeVar("Done")
@@ -47,7 +46,7 @@ class Workers:
     def expect(self, pieces: int) -> None:
         """So many more pieces of work will come, as far as can be told."""
         self.expected += pieces
-        self.line.expect([1] * max(self.expected, len(self.line.ended)), Settings(), self.n_jobs)
+        self.line.expect([1] * max(self.expected, len(self.line.ended)))
 
     def do(self, work: Callable[..., Done], pieces: Sequence[tuple[Any, ...]]) -> list[Done | None]:
         """Do the pieces, and give what comes of each; None for those that were not finished."""

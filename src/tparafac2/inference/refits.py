@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from tparafac2.clusters import Cluster, count_threads, is_unwanted
+from tparafac2.clusters import Cluster, is_unwanted
 from tparafac2.data import (
     Compressed,
     SliceData,
@@ -137,7 +137,7 @@ def all_refits(
     """The refits in the order of their seeds; those that are finished if the user interrupts."""
     parts = _batches(refits, seeds)
     threads = max(1, min(n_jobs, len(parts)))
-    progress.expect([len(part) for part in parts], refits.settings, threads)
+    progress.expect([len(part) for part in parts])
     with Interrupt() as interrupt, threadpool_limits(limits=1), ThreadPoolExecutor(threads) as pool:
 
         def work(part: Sequence[np.random.SeedSequence]) -> list[Run]:
@@ -162,7 +162,7 @@ def refits_elsewhere(
 ) -> Iterator[Run]:
     """The same by the workers of a Dask cluster, to whom the data are sent once."""
     parts = _batches(refits, seeds)
-    progress.expect([len(part) for part in parts], refits.settings, count_threads(client))
+    progress.expect([len(part) for part in parts])
     with Interrupt() as interrupt:
         pieces = [(is_unwanted, refits, part) for part in parts]
         for number, runs in enumerate(Cluster(client).do(_one_batch, pieces, lambda: interrupt.requested)):

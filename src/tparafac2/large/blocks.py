@@ -89,10 +89,6 @@ class Blocks(Protocol):
         """What a recipe makes of every block, of entries as they are stored."""
 
 
-LEAST_PASSES, MOST_PASSES = 15, 120
-"""What is to be expected of a fit: few for the sketch, and one for each iteration of the polish."""
-
-
 @dataclass
 class Reads:
     """What was read so far."""

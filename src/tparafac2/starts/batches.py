@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from tparafac2.clusters import Cluster, count_threads, is_unwanted
+from tparafac2.clusters import Cluster, is_unwanted
 from tparafac2.data import teamwork
 from tparafac2.solver import Entry, Problem, Run, Settings, Start, solve
 from tparafac2.starts.processes import Interrupt, helping, is_helper
@@ -93,7 +93,7 @@ def run_starts(
     if client is not None and len(parts) > 1:
         return _run_elsewhere(problem, [list(starts[part]) for part in parts], settings, client, progress)
     threads = 1 if is_helper() else max(1, min(n_jobs, len(parts)))
-    progress.expect([part.stop - part.start for part in parts], settings, threads)
+    progress.expect([part.stop - part.start for part in parts])
     # One level of parallelism: threads of the products inside threads of the starts only get in the way.
     with Interrupt() as interrupt, threadpool_limits(limits=1):
         hands = 1 if is_helper() else max(1, n_jobs // max(1, len(parts)))
@@ -109,7 +109,7 @@ def _run_elsewhere(
     progress: Progress,
 ) -> list[Run]:
     """Have the workers of a cluster run the batches."""
-    progress.expect([len(part) for part in parts], settings, count_threads(client))
+    progress.expect([len(part) for part in parts])
     runs: list[Run] = []
     with Interrupt() as interrupt:
         pieces = [(is_unwanted, problem, part, settings) for part in parts]
