@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from tparafac2.data.gaps import GramsByList
-from tparafac2.data.gram_kernels import Lists
 from tparafac2.data.interface import FloatArray, output_array, require_tail
 from tparafac2.data.places import Places
 from tparafac2.data.sparse import SparseData
+
+if TYPE_CHECKING:
+    from tparafac2.data.gaps import GramsByList
+    from tparafac2.data.gram_kernels import Lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,9 @@ class HoledSparseData:
         return At if self.roots is None else At * self.roots
 
     @cached_property
-    def _grams(self) -> GramsByList:
+    def _grams(self) -> "GramsByList":
+        from tparafac2.data.gaps import GramsByList
+
         K, I, J = self.shape
         by_row = np.lexsort((self.columns, self.rows))
         return GramsByList(
@@ -147,8 +150,10 @@ class HoledSparseData:
         )
 
     @cached_property
-    def _put_back(self) -> csr_array:
+    def _put_back(self) -> Any:
         """What the correction took off the missing entries, (K J, I)."""
+        from scipy.sparse import csr_array
+
         K, I, J = self.shape
         places = (self.columns, self.rows)
         return csr_array((self._taken_off.astype(self.dtype), places), shape=(K * J, I))
@@ -163,7 +168,9 @@ class HoledSparseData:
         return taken.astype(np.float64, copy=False)
 
 
-def _lists(sums: NDArray[np.intp], terms: NDArray[np.intp], n: int) -> Lists:
+def _lists(sums: NDArray[np.intp], terms: NDArray[np.intp], n: int) -> "Lists":
     """Which terms are not in each of n sums, from pairs in the order of the sums."""
+    from tparafac2.data.gram_kernels import Lists
+
     begin = np.concatenate([[0], np.cumsum(np.bincount(sums, minlength=n))])
     return Lists(begin, terms.astype(np.int32), np.zeros(n, dtype=bool))
