@@ -36,13 +36,6 @@ def _ctrl_c_stays_as_it_was():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(autouse=True)
-def _no_other_process_reads_files_first(request, monkeypatch):
-    """Half a second for every foreign file, which only the tests of that and of commands need to wait for."""
-    if request.path.parent.name in ("io", "result"):
-        monkeypatch.setattr("tparafac2.hdf5._require_readable", lambda path, seconds: None)
-
-
 def read_only(data):
     """Refuse changes: the data of a session belong to all of its tests."""
     for array in (data.X, data.A, data.B, data.C):

@@ -22,7 +22,6 @@ ROOMS = (
     "words",
     "errors",
     "files",
-    "hdf5",
     "compiling",
     "clusters",
     "data",

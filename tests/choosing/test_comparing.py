@@ -145,13 +145,13 @@ def test_what_was_compared_is_kept(X, tmp_path):
     table = tp.compare_models(fitted, X)
     folder = tp.io.write_comparison(fitted, table, tmp_path / "out", about={"data": "x.npy"})
     kept = pd.read_csv(folder / "comparison.csv")
-    assert kept["file"].to_list() == ["1-rank-1.nc", "2-rank-2.nc"]
+    assert kept["file"].to_list() == ["1-rank-1.npz", "2-rank-2.npz"]
     assert tp.load(folder / kept["file"][1]).objective_ == fitted["rank 2"].objective_
     assert json.loads((folder / "log.json").read_text())["about"] == {"data": "x.npy"}
     with pytest.raises(FileExistsError, match="exists"):
         tp.io.write_comparison(fitted, table, folder)
     tp.io.write_comparison(fitted, table[:1], folder, overwrite=True)
-    files = ["1-rank-1.nc", "comparison.csv", "log.json"]
+    files = ["1-rank-1.npz", "comparison.csv", "log.json"]
     assert sorted(path.name for path in folder.iterdir()) == files
 
 
@@ -159,8 +159,8 @@ def test_a_folder_with_models_of_others_is_not_replaced(X, tmp_path):
     fitted = models(1)
     table = tp.compare_models(fitted, X)
     folder = tp.io.write_comparison(fitted, table, tmp_path / "out")
-    (folder / "mine.nc").write_bytes(b"mine")
-    with pytest.raises(FileExistsError, match=r"holds 'mine\.nc'"):
+    (folder / "mine.npz").write_bytes(b"mine")
+    with pytest.raises(FileExistsError, match=r"holds 'mine\.npz'"):
         tp.io.write_comparison(fitted, table, folder, overwrite=True)
 
 
@@ -168,7 +168,7 @@ def test_labels_that_no_file_can_be_called(X, tmp_path):
     names = ["../up", "a/b", "é", "", "x" * 300, "CON: <1>"]
     fitted = {name: tp.CP(1, n_starts=1, max_iter=2, random_state=0) for name in names}
     folder = tp.io.write_comparison(fitted, tp.compare_models(fitted, X), tmp_path / "out")
-    assert len(list(folder.glob("*.nc"))) == len(names)
+    assert len(list(folder.glob("*.npz"))) == len(names)
     assert {path.name for path in tmp_path.iterdir()} == {"out"}
 
 

@@ -55,8 +55,8 @@ def test_the_same_seed_gives_the_same_choice_in_any_number_of_processes(data, ch
 
 
 def test_a_choice_is_kept_with_the_model(choice, tmp_path):
-    choice.model.save(tmp_path / "model.nc")
-    again = tp.Choice(tp.load(tmp_path / "model.nc"))
+    choice.model.save(tmp_path / "model.npz")
+    again = tp.Choice(tp.load(tmp_path / "model.npz"))
     assert again.summary() == choice.summary()
     assert again.table.equals(choice.table)
 
@@ -153,8 +153,8 @@ def test_models_are_kept_if_asked_for_and_can_be_saved(data, tmp_path):
     assert {model.rank for model in choice.models.values()} == {1, 2}
     for number, (label, model) in enumerate(choice.models.items()):
         assert f"rank {model.rank}" in label
-        model.save(tmp_path / f"{number}.nc")
-        np.testing.assert_array_equal(tp.load(tmp_path / f"{number}.nc").B_, model.B_)
+        model.save(tmp_path / f"{number}.npz")
+        np.testing.assert_array_equal(tp.load(tmp_path / f"{number}.npz").B_, model.B_)
 
 
 def test_other_models_are_set_beside_the_chosen_one_on_the_same_hidden_entries(data):
@@ -249,7 +249,7 @@ def test_a_choice_stays_when_its_model_is_fitted_again(data):
     choice.model.fit(data.X)
     assert choice.summary() == before
     with pytest.raises(TypeError, match="load"):
-        tp.Choice("model.nc")
+        tp.Choice("model.npz")
 
 
 def test_data_without_components_are_said_to_have_none():

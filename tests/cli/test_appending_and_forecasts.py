@@ -28,7 +28,7 @@ def saved(table, tmp_path_factory):
     known = table[table.year < 2010]
     data = tp.Table(known, rows="author", columns="word", time="year", values="count")
     model = tp.TParafac2(2, 1e-3, n_starts=2, random_state=0).fit(tp.Preparation("sqrt").apply(data))
-    model.save(place / "model.nc")
+    model.save(place / "model.npz")
     known.to_csv(place / "known.csv", index=False)
     table[table.year == 2010].to_csv(place / "next.csv", index=False)
     table.to_csv(place / "all.csv", index=False)
@@ -42,7 +42,7 @@ def test_further_times_are_appended(saved, tmp_path):
     told = json.loads(done.stdout)
     assert any(one["kind"] == "appended" for one in told["findings"])
     assert "lines" not in done.stderr
-    longer, model = tp.load(told["model"]), tp.load(saved / "model.nc")
+    longer, model = tp.load(told["model"]), tp.load(saved / "model.npz")
     assert longer.result_.labels.time.tolist() == list(range(2000, 2011))
     np.testing.assert_array_equal(longer.B_[:10], model.B_)
     assert (tmp_path / "longer" / "report.html").exists()
@@ -66,10 +66,10 @@ def test_rows_that_the_model_does_not_have(saved, table, tmp_path):
 
 @pytest.mark.slow
 def test_everything_is_fitted_again(saved, tmp_path):
-    done = run("append", saved / "model.nc", saved / "all.csv", "--values", "count", "--refit",
+    done = run("append", saved / "model.npz", saved / "all.csv", "--values", "count", "--refit",
                "--out", tmp_path / "out", "--figures", "none")  # fmt: skip
     assert done.exit_code == ExitCode.FINE, done.stderr
-    assert tp.load(tmp_path / "out" / "model.nc").B_.shape == (12, 18, 2)
+    assert tp.load(tmp_path / "out" / "model.npz").B_.shape == (12, 18, 2)
 
 
 @pytest.mark.parametrize(

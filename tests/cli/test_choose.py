@@ -46,7 +46,7 @@ def test_what_was_chosen_is_said_before_the_model(chosen, table):
     assert {"choice.csv", "components.csv", "models"} <= {path.name for path in folder.iterdir()}
     log = json.loads((folder / "log.json").read_text())
     assert log["about"]["groups"] == "sex"
-    assert tp.load(folder / "model.nc").result_.choice["groups"] == 2
+    assert tp.load(folder / "model.npz").result_.choice["groups"] == 2
 
 
 def test_models_that_were_kept_open(chosen, table):
@@ -77,7 +77,7 @@ def test_with_rank_and_smoothness_nothing_is_chosen(table, tmp_path, monkeypatch
     assert run("fit", table, *NAMES, *said, *BARE, "--out", tmp_path / "out").exit_code == 0
     plain = ["--rank", "2", "--model", "cp", "--starts", "1"]
     assert run("fit", table, *NAMES, *plain, *BARE, "--out", tmp_path / "cp").exit_code == 0
-    assert tp.load(tmp_path / "out" / "model.nc").result_.choice is None
+    assert tp.load(tmp_path / "out" / "model.npz").result_.choice is None
 
 
 def test_choose_tells_all_that_was_measured(table, tmp_path):
@@ -92,7 +92,7 @@ def test_choose_tells_all_that_was_measured(table, tmp_path):
     assert [line["rank"] for line in found["ranks"]] == [1, 2]
     assert {line["smoothness"] for line in found["tried"]} == {1e-3, 1e-2}
     assert found["groups"].endswith("babies.csv:diet")
-    assert tp.load(tmp_path / "out" / "model.nc").result_.choice["groups"] == 2
+    assert tp.load(tmp_path / "out" / "model.npz").result_.choice["groups"] == 2
 
 
 def test_the_first_ctrl_c_gives_the_best_so_far(table, tmp_path, monkeypatch):

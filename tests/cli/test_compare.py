@@ -181,11 +181,11 @@ def test_models_are_kept_in_a_folder(table, tmp_path):
     asked += ["--out", tmp_path / "out"]
     ended = run(*asked)
     assert ended.exit_code == 0, ended.stderr
-    files = ["1-tparafac2-rank-1.nc", "2-tparafac2-rank-2.nc", "comparison.csv", "log.json"]
+    files = ["1-tparafac2-rank-1.npz", "2-tparafac2-rank-2.npz", "comparison.csv", "log.json"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == files
     kept = pd.read_csv(tmp_path / "out" / "comparison.csv")
     assert kept["file"].to_list() == files[:2]
-    model = tp.load(tmp_path / "out" / "2-tparafac2-rank-2.nc")
+    model = tp.load(tmp_path / "out" / "2-tparafac2-rank-2.npz")
     assert model.result_.preparation["transform"] == "sqrt"
     again = run(*asked)
     assert again.exit_code == 4
@@ -241,7 +241,7 @@ def test_models_are_compared_by_weight(table, tmp_path):
     assert (
         "weighted by row, from" in json.loads((tmp_path / "out" / "log.json").read_text())["about"]["weights"]
     )
-    for file in (tmp_path / "out").glob("*.nc"):
+    for file in (tmp_path / "out").glob("*.npz"):
         np.testing.assert_allclose(tp.load(file).result_.row_weights, np.arange(1, 6) / 3)
 
 

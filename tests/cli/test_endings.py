@@ -52,7 +52,7 @@ def test_an_interrupted_fit_says_so_and_gives_the_best_so_far(file, tmp_path, pr
     ended = run("fit", file, *AXES, *BARE, "--out", tmp_path / "out")
     assert ended.exit_code == 130
     assert f"interrupted: '{tmp_path / 'out'}' has the best that was found so far." in ended.stderr
-    assert tp.load(tmp_path / "out" / "model.nc").status_ == "interrupted"
+    assert tp.load(tmp_path / "out" / "model.npz").status_ == "interrupted"
 
 
 def test_json_of_an_interrupted_fit_is_one_document(file, tmp_path, press):
@@ -65,13 +65,13 @@ def test_json_of_an_interrupted_fit_is_one_document(file, tmp_path, press):
 def test_an_interrupted_fit_replaces_nothing(file, tmp_path, press):
     again = ("fit", file, *AXES, *BARE, "--out", tmp_path / "out", "--overwrite", "--json")
     assert run(*again).exit_code == 0
-    before = (tmp_path / "out" / "model.nc").read_bytes()
+    before = (tmp_path / "out" / "model.npz").read_bytes()
     press(0)
     ended = run(*again)
     assert ended.exit_code == 130
     assert "nothing was written" in ended.stderr
     assert json.loads(ended.stdout)["exit_code"] == 130
-    assert (tmp_path / "out" / "model.nc").read_bytes() == before
+    assert (tmp_path / "out" / "model.npz").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "x.npy"]
 
 
@@ -86,7 +86,7 @@ def test_ctrl_c_counts_although_the_chosen_start_had_converged(file, tmp_path, m
 
     monkeypatch.setattr(Progress, "iteration", iteration)
     ended = run("fit", file, *AXES, *BARE, "--out", tmp_path / "out")
-    assert tp.load(tmp_path / "out" / "model.nc").converged_
+    assert tp.load(tmp_path / "out" / "model.npz").converged_
     assert ended.exit_code == 130
     assert "interrupted" in ended.stderr
 
@@ -107,7 +107,7 @@ def test_half_a_comparison_replaces_nothing(file, tmp_path, press):
     ended = run(*asked)
     assert ended.exit_code == 130
     kept = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert kept == ["1-tparafac2-rank-1.nc", "comparison.csv", "log.json"]
+    assert kept == ["1-tparafac2-rank-1.npz", "comparison.csv", "log.json"]
     press(1)
     ended = run(*asked, "--overwrite")
     assert ended.exit_code == 130

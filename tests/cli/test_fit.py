@@ -35,7 +35,7 @@ def test_from_a_table_to_a_folder(table, tmp_path):
     assert "TParafac2: 12 who x 14 word x 5 year, 2 components" in result.stdout
     assert str(out / "report.html") in result.stdout
     assert "every combination is in the table" in result.stderr
-    model = tp.load(out / "model.nc")
+    model = tp.load(out / "model.npz")
     assert model.result_.labels.names["rows"] == "who"
     log = json.loads((out / "log.json").read_text())
     assert log["about"]["command"].startswith("tparafac2")
@@ -47,7 +47,7 @@ def test_it_is_one_call_in_python(table, tmp_path):
     data = tp.io.read(table, rows="who", columns="word", time="year", values="n")
     prepared = tp.io.Preparation(transform="sqrt").apply(data)
     model = tp.TParafac2(2, 1e-3, n_starts=2, max_iter=200, random_state=0).fit(prepared.data)
-    np.testing.assert_allclose(tp.load(tmp_path / "out" / "model.nc").B_, model.B_)
+    np.testing.assert_allclose(tp.load(tmp_path / "out" / "model.npz").B_, model.B_)
 
 
 @pytest.mark.parametrize("name", ["tparafac2", "parafac2", "tcmf", "nntcmf", "cp"])
@@ -95,7 +95,7 @@ def test_an_existing_folder_is_kept(table, tmp_path):
 
 def test_pages_tables_and_facts_of_what_was_fitted(table, tmp_path):
     run("fit", table, *NAMES, *FAST, "--out", tmp_path / "out")
-    model = tmp_path / "out" / "model.nc"
+    model = tmp_path / "out" / "model.npz"
     page = run("report", model, "--out", tmp_path / "page.html", "--title", "My words")
     assert page.exit_code == 0, page.stderr
     assert "My words" in (tmp_path / "page.html").read_text()
@@ -142,7 +142,7 @@ def test_loadings_can_be_kept_from_being_negative(table, tmp_path, name):
     fast = FAST if name == "tparafac2" else PLAIN
     result = run("fit", table, *NAMES, *fast, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
-    assert (tp.load(tmp_path / "out" / "model.nc").A_ >= 0).all()
+    assert (tp.load(tmp_path / "out" / "model.npz").A_ >= 0).all()
 
 
 def test_a_fit_that_found_nothing_says_so_by_its_exit_code(table, tmp_path):
@@ -153,7 +153,7 @@ def test_a_fit_that_found_nothing_says_so_by_its_exit_code(table, tmp_path):
     assert "--smoothness" in result.stderr
     found = json.loads(result.stdout)
     assert not found["converged"]
-    assert not np.any(tp.load(out / "model.nc").C_)
+    assert not np.any(tp.load(out / "model.npz").C_)
     assert pd.read_csv(out / "starts.csv")["fms_to_chosen"].tolist() == [1.0, 1.0]
 
 
@@ -162,7 +162,7 @@ def test_what_gives_way_and_what_cannot_be_negative_is_recorded(table, tmp_path)
     options = ["--rigidity", "1", "--nonnegative", "patterns,rows", "--figures", "none", "--json"]
     result = run("fit", table, *NAMES, *FAST, *options, "--out", out)
     assert result.exit_code == 0, result.stderr
-    model = tp.load(out / "model.nc")
+    model = tp.load(out / "model.npz")
     assert (model.rigidity, model.nonnegative) == (1.0, "both")
     assert (model.A_ >= 0).all()
     assert (model.B_ >= 0).all()
@@ -196,7 +196,7 @@ def test_constraints_that_cannot_be_had(table, tmp_path, options, sentence):
 def _weighed(table, tmp_path, *arguments):
     result = run("fit", table, *NAMES, *FAST, "--out", tmp_path / "out", *arguments)
     assert result.exit_code == 0, result.stderr
-    return result, tp.load(tmp_path / "out" / "model.nc").result_, tmp_path / "out"
+    return result, tp.load(tmp_path / "out" / "model.npz").result_, tmp_path / "out"
 
 
 def test_weights_from_a_file_of_row_labels(table, tmp_path):
@@ -260,7 +260,7 @@ def test_intervals_are_in_the_folder(table, tmp_path):
     found = run("fit", table, *NAMES, *FAST, "--intervals", "20", "--groups", groups, "--out", out)
     assert found.exit_code == 0, found.stderr
     assert "Bands of 95 % from 20 refits to 6 groups of rows drawn anew" in found.stdout
-    assert tp.load(out / "model.nc").intervals_.n_resamples == 20
+    assert tp.load(out / "model.npz").intervals_.n_resamples == 20
     assert {"lower", "upper"} <= set(pd.read_csv(out / "patterns.csv").columns)
     assert (out / "moves.csv").is_file()
     again = run(
@@ -282,7 +282,7 @@ def test_a_fit_that_cannot_have_intervals_is_written_without(table, tmp_path):
     found = run("fit", table, *NAMES, *FAST, "--model", "tcmf", "--intervals", "20", "--out", out)
     assert found.exit_code == 0, found.stderr
     assert "no intervals: the components of this model are not unique" in found.stderr
-    assert tp.load(out / "model.nc").intervals_ is None
+    assert tp.load(out / "model.npz").intervals_ is None
 
 
 def test_an_interruption_of_the_refits_does_not_lose_the_fit(table, tmp_path, monkeypatch):
@@ -294,7 +294,7 @@ def test_an_interruption_of_the_refits_does_not_lose_the_fit(table, tmp_path, mo
     found = run("fit", table, *NAMES, *FAST, "--intervals", "20", "--out", out)
     assert found.exit_code == 0
     assert "no intervals: interrupted after 3 of 20" in found.stderr
-    assert tp.load(out / "model.nc").intervals_ is None
+    assert tp.load(out / "model.npz").intervals_ is None
 
 
 @pytest.fixture
@@ -332,7 +332,7 @@ def test_a_folder_of_parquet_files_within_some_memory(parts, tmp_path):
     told = json.loads(done.stdout)["selection"]
     assert told.startswith("kept the 6 largest of 9 columns, which have ")
     assert told in (out / "report.html").read_text(encoding="utf-8")
-    assert told in tp.load(out / "model.nc").summary()
+    assert told in tp.load(out / "model.npz").summary()
 
 
 def test_a_cluster_and_too_little_memory_are_refused_for_long_tables(parts, tmp_path):

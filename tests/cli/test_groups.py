@@ -41,7 +41,7 @@ def test_names_and_attributes_are_in_the_model_its_tables_and_its_page(table, pe
     result = run("fit", table, *FAST, *more)
     assert result.exit_code == 0, result.stderr
     assert "component 2 (War, cold): " in result.stdout
-    model = tp.load(out / "model.nc")
+    model = tp.load(out / "model.npz")
     assert model.result_.component_names == ("Ice", "War, cold")
     assert model.row_attributes_["sex"].fillna("").tolist() == ["", *"mf" * 5, "m"]
     assert model.row_attributes_["age"].tolist()[1:] == list(range(31, 42))
@@ -103,16 +103,16 @@ def test_parquet_has_attributes_too(table, people, tmp_path):
     out = tmp_path / "out"
     result = run("fit", table, *FAST, "--row-attributes", stored, "--out", out)
     assert result.exit_code == 0, result.stderr
-    assert tp.load(out / "model.nc").row_attributes_["age"].tolist()[1:] == list(range(31, 42))
+    assert tp.load(out / "model.npz").row_attributes_["age"].tolist()[1:] == list(range(31, 42))
 
 
 def test_a_page_of_a_saved_model_can_have_names(small_data, tmp_path):
     model = tp.TParafac2(rank=2, n_starts=1, max_iter=50, random_state=0).fit(small_data.X)
-    model.save(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
     page = tmp_path / "named.html"
-    assert run("report", tmp_path / "model.nc", "--out", page, "--names", "Ice,Sun").exit_code == 0
+    assert run("report", tmp_path / "model.npz", "--out", page, "--names", "Ice,Sun").exit_code == 0
     assert '"name":"Sun"' in page.read_text()
-    bad = run("report", tmp_path / "model.nc", "--out", tmp_path / "bad.html", "--names", "Ice")
+    bad = run("report", tmp_path / "model.npz", "--out", tmp_path / "bad.html", "--names", "Ice")
     assert bad.exit_code == ExitCode.SETTINGS
     assert "--names must be 2" in bad.stderr
     assert not (tmp_path / "bad.html").exists()

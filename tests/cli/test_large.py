@@ -30,7 +30,7 @@ def test_a_fit_in_blocks_is_that_in_memory(store, tmp_path):
         assert ended.exit_code == 0, ended.stderr
         told.append(json.loads(ended.stdout))
     assert told[1]["objective"] == pytest.approx(told[0]["objective"], rel=1e-7)
-    models = [tp.load(tmp_path / name / "model.nc") for name in ("whole", "blocks")]
+    models = [tp.load(tmp_path / name / "model.npz") for name in ("whole", "blocks")]
     assert (models[0].result_.method.passes, models[1].result_.method.passes > 4) == (None, True)
     assert (tmp_path / "blocks" / "report.html").exists()
 
@@ -101,4 +101,4 @@ def test_intervals_are_not_for_blocks(store, tmp_path):
     )
     assert ended.exit_code == 0
     assert "Warning: no intervals: intervals come of many fits to data in memory" in ended.stderr
-    assert (tmp_path / "o" / "model.nc").exists()
+    assert (tmp_path / "o" / "model.npz").exists()

@@ -33,7 +33,7 @@ def test_every_command_keeps_the_same(table, tmp_path):
     fitted = run("fit", table, *NAMES, *FAST, *KEPT, "--figures", "none", "--out", tmp_path / "out")
     assert fitted.exit_code == 0, fitted.stderr
     assert said in fitted.stderr
-    assert said in " ".join(tp.load(tmp_path / "out" / "model.nc").summary().split())
+    assert said in " ".join(tp.load(tmp_path / "out" / "model.npz").summary().split())
     assert said in json.loads((tmp_path / "out" / "log.json").read_text())["about"]["selection"]
     compared = run("compare", table, *NAMES, *FAST, *KEPT, "--json")
     assert said in json.loads(compared.stdout)["selection"]

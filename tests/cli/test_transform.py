@@ -42,7 +42,7 @@ def folder(tmp_path_factory):
 
 def test_loadings_are_those_of_python_on_the_scale_of_the_table(folder):
     run = transform(
-        folder / "fit" / "model.nc",
+        folder / "fit" / "model.npz",
         folder / "new.csv",
         *NAMES,
         "--absent",
@@ -52,7 +52,7 @@ def test_loadings_are_those_of_python_on_the_scale_of_the_table(folder):
     )
     assert run.exit_code == ExitCode.FINE, run.output
     assert run.stdout.startswith("Loadings of 4 rows on 2 components are in ")
-    model = tp.load(folder / "fit" / "model.nc")
+    model = tp.load(folder / "fit" / "model.npz")
     found = pd.read_csv(folder / "l.csv")
     assert list(found.columns) == list(pd.read_csv(folder / "fit" / "loadings.csv").columns)
     expected = model.transform(read(folder / "new.nc")) / np.linalg.norm(model.A_, axis=0)

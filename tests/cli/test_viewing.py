@@ -40,11 +40,11 @@ def test_no_control_characters_reach_the_terminal(tmp_path):
             assert all(letter.isprintable() or letter == "\n" for letter in run.stdout)
 
 
-@pytest.mark.parametrize("name", ["model.nc", "t.csv.gz", "x.npz"])
+@pytest.mark.parametrize("name", ["model.npz", "t.csv.gz", "x.npz"])
 def test_damaged_files(tmp_path, name):
     path = tmp_path / name
     X = np.random.default_rng(0).random((3, 20, 20))
-    if name == "model.nc":
+    if name == "model.npz":
         tp.CP(1, n_starts=1, random_state=0).fit(X).save(path)
     elif name == "x.npz":
         np.savez(path, X=X)
@@ -109,12 +109,12 @@ def test_a_log_that_is_gone_is_not_missed(folder, log):
 def test_a_folder_without_a_model_is_refused(tmp_path):
     ended = report(tmp_path)
     assert ended.exit_code == 4
-    assert "is a folder without a model.nc" in ended.stderr
+    assert "is a folder without a model.npz" in ended.stderr
 
 
 def test_a_missing_model_is_said_before_the_page_in_the_way(tmp_path):
     (tmp_path / "model.html").write_text("mine")
-    ended = report(tmp_path / "model.nc")
+    ended = report(tmp_path / "model.npz")
     assert ended.exit_code == 4
     assert "there is no file" in ended.stderr
 

@@ -87,8 +87,8 @@ def as_cube(*dims):
 
 
 def as_model(folder):
-    tp.CP(1, n_starts=1, max_iter=3).fit(np.ones((2, 3, 3))).save(folder / "x.nc")
-    return "x.nc"
+    tp.CP(1, n_starts=1, max_iter=3).fit(np.ones((2, 3, 3))).save(folder / "x.npz")
+    return "x.npz"
 
 
 BY_TIME = {"X": np.arange(18.0).reshape(3, 2, 3), "time": np.array([1, 1, 2])}
@@ -186,7 +186,7 @@ def test_a_folder_in_the_way_and_a_file_that_is_no_model(tmp_path):
     file = tmp_path / as_csv(table())(tmp_path)
     ended = CliRunner().invoke(app, ["fit", str(file), *NAMES, "--out", str(tmp_path / "out")])
     assert "replace it with --overwrite" in ended.stderr
-    (tmp_path / "y.nc").write_bytes(b"CDF")
-    ended = CliRunner().invoke(app, ["report", str(tmp_path / "y.nc")])
+    (tmp_path / "y.npz").write_bytes(b"PK")
+    ended = CliRunner().invoke(app, ["report", str(tmp_path / "y.npz")])
     assert "that 'tparafac2 fit' wrote" in ended.stderr
     assert not PYTHON.search(ended.stderr)

@@ -36,7 +36,7 @@ def test_a_fit_keeps_what_was_asked_for(data, tmp_path):
     assert "    sudden: between 4 and 5 (" in ended.stdout
     assert "Sparse patterns: " in ended.stdout
     assert "Strengths are smooth in time" in ended.stdout
-    model = tp.load(tmp_path / "out" / "model.nc")
+    model = tp.load(tmp_path / "out" / "model.npz")
     assert (model.changes, model.smooth_strengths) == ("sudden", 20.0)
     assert model.sparsity == {"patterns": 1e-3, "rows": 1e-4}
     table = pd.read_csv(tmp_path / "out" / "changes.csv")
@@ -69,7 +69,7 @@ def test_the_data_choose_how_patterns_change(data, tmp_path, command):
     words = ["--changes", "auto", "--sparsity", "1e-5", "--smooth-strengths", "5", "--smoothness", "1e-2"]
     ended = run(command, data, *axes(*words, *CHOSEN), "--out", tmp_path / "out", "--figures", "none")
     assert ended.exit_code == 0, ended.output
-    model = tp.load(tmp_path / "out" / "model.nc")
+    model = tp.load(tmp_path / "out" / "model.npz")
     assert (model.sparsity, model.smooth_strengths) == (1e-5, 5.0)
     assert model.result_.choice["sudden"] is not None
 

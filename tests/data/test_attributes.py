@@ -176,8 +176,8 @@ def test_every_door_leads_to_the_model_and_its_file(data, tmp_path):
     for model in ways(*data):
         assert model.row_attributes_["age"].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
         assert model.row_attributes_.index.tolist() == [f"p{i}" for i in range(6)]
-        model.save(tmp_path / "model.nc")
-        assert tp.load(tmp_path / "model.nc").row_attributes_.equals(model.row_attributes_)
+        model.save(tmp_path / "model.npz")
+        assert tp.load(tmp_path / "model.npz").row_attributes_.equals(model.row_attributes_)
 
 
 def test_a_fit_refuses_attributes_of_other_rows(data):

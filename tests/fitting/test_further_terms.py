@@ -115,8 +115,8 @@ def test_terms_are_told_and_kept(name, mode, tmp_path):
         assert f"{words} {SAID[name]}." in model.summary()
         finding = next(one for one in model.findings_ if one.kind == "further_term")
         assert (finding.numbers["factor"], finding.numbers["term"]) == (words.lower(), name)
-    model.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert again.summary() == model.summary()
     assert not again.result_.terms.lost
     kept = again.get_params()[f"penalties_{mode}"][0]

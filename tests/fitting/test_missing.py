@@ -208,8 +208,8 @@ def test_results_are_the_same_on_any_number_of_processes_and_after_saving(data, 
     X[2] = np.nan
     one, two = (made("TParafac2", n_starts=60, max_iter=30, n_jobs=n).fit(X) for n in (1, 2))
     np.testing.assert_allclose(one.B_, two.B_, rtol=1e-6, atol=1e-9)
-    one.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    one.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert again.observed_share_ == one.observed_share_
     np.testing.assert_array_equal(again.coverage_, one.coverage_)
     np.testing.assert_array_equal(again.undetermined_, one.undetermined_)
@@ -377,8 +377,8 @@ def test_only_what_would_bend_unseen_columns_ties_them(data, tmp_path):
     settings = {"n_starts": 1, "max_iter": 20}
     tied = made("TParafac2", **settings).fit(X)
     assert tied.result_.terms.tie > 1.0
-    tied.save(tmp_path / "model.nc")
-    assert tp.load(tmp_path / "model.nc").evaluate(X) == tied.evaluate(X)
+    tied.save(tmp_path / "model.npz")
+    assert tp.load(tmp_path / "model.npz").evaluate(X) == tied.evaluate(X)
     others = [
         made("tCMF", **settings).fit(X),
         made("Parafac2", **settings).fit(X),

@@ -83,5 +83,5 @@ def test_a_file_of_version_0_1_keeps_its_rows_from_being_negative(tmp_path, X):
     parameters = {name: value for name, value in model.get_params().items() if name != "nonnegative"}
     from dataclasses import replace
 
-    replace(model.result_, parameters=parameters | {"nonnegative_rows": True}).save(tmp_path / "old.nc")
-    assert tp.load(tmp_path / "old.nc").nonnegative == "rows"
+    replace(model.result_, parameters=parameters | {"nonnegative_rows": True}).save(tmp_path / "old.npz")
+    assert tp.load(tmp_path / "old.npz").nonnegative == "rows"

@@ -78,8 +78,8 @@ def test_how_far_patterns_are_from_turning_only(broken, soft):
 
 
 def test_it_comes_back_from_a_file(broken, soft, tmp_path):
-    soft.save(tmp_path / "soft.nc")
-    again = tp.load(tmp_path / "soft.nc")
+    soft.save(tmp_path / "soft.npz")
+    again = tp.load(tmp_path / "soft.npz")
     assert again.rigidity == 1.0
     assert again.result_.terms == soft.result_.terms
     assert again.result_.departure == soft.result_.departure

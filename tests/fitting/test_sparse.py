@@ -86,8 +86,8 @@ def test_single_precision(X, name):
 @each_model
 def test_saved_and_reconstructed(X, name, tmp_path):
     model = fit(name, sparse(X))
-    model.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(again.A_, model.A_)
     assert again.reconstruct().shape == X.shape
     error = np.sum((X - again.reconstruct()) ** 2) / np.sum(X**2)

@@ -152,8 +152,8 @@ def test_bad_input_is_refused(data, given, match):
 
 def test_it_is_kept_with_the_model(data, tmp_path):
     model = fit(data.X, max_iter=100)
-    model.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert again.changes == "sudden"
     assert again.result_.terms == model.result_.terms
     assert "sudden" in repr(again)

@@ -12,8 +12,8 @@ def test_a_fit_that_is_not_sound_says_so_in_its_notes_and_after_loading(small_da
     with pytest.warns(tp.ConvergenceWarning) as caught:
         model = tp.TParafac2(2, n_starts=2, max_iter=3, random_state=0).fit(small_data.X)
     assert " ".join(model.notes_[:2]) == str(caught[0].message)
-    model.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert again.notes_ == model.notes_
     assert "No start was sound" in again.summary()
 
@@ -43,7 +43,7 @@ def test_single_precision_converges(small_data):
 def test_a_loaded_warm_start_goes_on_from_where_it_ended(small_data, tmp_path):
     first = tp.TParafac2(2, n_starts=2, random_state=0).fit(small_data.X)
     warm = tp.TParafac2(2, init=(first.A_, first.B_, first.C_)).fit(small_data.X)
-    warm.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    warm.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert again.fit(small_data.X).objective_ == pytest.approx(first.objective_, rel=1e-7)
     assert again.n_iter_ < first.n_iter_

@@ -160,8 +160,8 @@ def test_weights_of_rows_are_kept(tmp_path: Path) -> None:
     weights = model.result_.row_weights
     assert weights.mean() == pytest.approx(1.0)
     np.testing.assert_allclose(weights * noise**2, weights[0] * noise[0] ** 2)
-    model.save(tmp_path / "model.nc")
-    loaded = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    loaded = tp.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(loaded.result_.row_weights, weights)
     assert loaded.result_.weighting == model.result_.weighting
     assert loaded.result_.weighting["by"] == "rows"

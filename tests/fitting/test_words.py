@@ -76,8 +76,8 @@ def test_what_was_asked_for_is_told_and_kept(both, tmp_path):
     assert not only(both, Kind.FURTHER_TERM)
     assert "Sparse patterns:" in both.summary()
     assert "Strengths are smooth in time (their changes cost 30 times" in both.summary()
-    both.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    both.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert again.get_params()["sparsity"] == {"patterns": 1e-3, "rows": 2e-3}
     assert again.smooth_strengths == 30.0
     assert again.summary() == both.summary()

@@ -269,8 +269,8 @@ def test_the_centre_is_less_smooth_and_as_rigid():
 
 
 def test_a_file_can_have_intervals_later(fitted, tmp_path):
-    fitted.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    fitted.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     one, other = (model.intervals(X0, **FEW) for model in (fitted, again))
     assert one.patterns.lower.tobytes() == other.patterns.lower.tobytes()
 

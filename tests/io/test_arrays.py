@@ -96,8 +96,8 @@ def test_foreign_hdf5(tmp_path):
 
 
 def test_saved_model_is_no_data(tmp_path):
-    tp.CP(rank=1, n_starts=1, random_state=0).fit(X + 1).save(tmp_path / "model.nc")
-    assert "a fitted model" in _refused(tmp_path / "model.nc")
+    tp.CP(rank=1, n_starts=1, random_state=0).fit(X + 1).save(tmp_path / "model.npz")
+    assert "a fitted model" in _refused(tmp_path / "model.npz")
 
 
 def test_generated_data_can_be_read(tmp_path):

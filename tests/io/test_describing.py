@@ -29,8 +29,8 @@ def test_every_kind_of_file(tmp_path):
 
 def test_a_model_is_summarised(tmp_path):
     model = tp.CP(1, n_starts=1, random_state=0).fit(np.random.default_rng(0).random((3, 4, 5)))
-    model.save(tmp_path / "model.nc")
-    assert describe(tmp_path / "model.nc")["summary"] == model.summary()
+    model.save(tmp_path / "model.npz")
+    assert describe(tmp_path / "model.npz")["summary"] == model.summary()
     assert describe(tmp_path)["kind"] == "fitted model"
 
 
@@ -97,7 +97,7 @@ def test_python_objects_are_not_opened(tmp_path):
     assert describe(tmp_path / "o.npy")["contents"] == {"array": "Python objects, which are not opened"}
 
 
-@pytest.mark.parametrize("name", ["m.nc", "d.nc", "a.npz", "a.npy", "t.csv.gz", "t.parquet"])
+@pytest.mark.parametrize("name", ["m.npz", "d.nc", "a.npz", "a.npy", "t.csv.gz", "t.parquet"])
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
 def test_truncated_files_end_in_a_sentence_and_are_closed(tmp_path, name, share):
     path = tmp_path / name
@@ -115,7 +115,7 @@ def test_truncated_files_end_in_a_sentence_and_are_closed(tmp_path, name, share)
 def test_models_with_flipped_bytes_end_in_a_sentence_and_nothing_else(tmp_path, monkeypatch):
     printed = []
     monkeypatch.setattr("sys.unraisablehook", printed.append)
-    path = tmp_path / "m.nc"
+    path = tmp_path / "m.npz"
     _write_something(path)
     whole = path.read_bytes()
     for seed in range(20):
@@ -132,7 +132,7 @@ def test_models_with_flipped_bytes_end_in_a_sentence_and_nothing_else(tmp_path, 
 def _write_something(path):
     rng = np.random.default_rng(0)
     X = rng.random((3, 20, 20))
-    if path.name == "m.nc":
+    if path.name == "m.npz":
         tp.CP(1, n_starts=1, random_state=0).fit(X).save(path)
     elif path.suffix == ".nc":
         xr.Dataset({"x": (("a", "b", "c"), X)}).to_netcdf(path, engine="h5netcdf")
@@ -151,7 +151,7 @@ def _write_something(path):
 def test_what_is_not_there_is_said(tmp_path):
     with pytest.raises(FileNotFoundError, match="check the path"):
         describe(tmp_path / "none.csv")
-    with pytest.raises(IsADirectoryError, match=r"without a model\.nc"):
+    with pytest.raises(IsADirectoryError, match=r"without a model\.npz"):
         describe(tmp_path)
     (tmp_path / "a.docx").write_text("")
     with pytest.raises(ValueError, match=r"does not end in \.csv"):

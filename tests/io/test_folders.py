@@ -8,7 +8,7 @@ import pytest
 
 from tparafac2.io.folders import check_folder, folder_written_whole, record, require_unchanged
 
-OLD, NEW = {"model.nc": "old"}, {"loadings.csv": "new", "starts.csv": "new"}
+OLD, NEW = {"model.npz": "old"}, {"loadings.csv": "new", "starts.csv": "new"}
 
 
 def write(folder, content):
@@ -106,11 +106,11 @@ def test_whatever_is_in_a_log_it_is_known_again(tmp_path, about):
 
 
 def test_a_file_that_is_written_anew_is_recorded(results):
-    write(results, {"model.nc": "newer"})
-    with pytest.raises(FileExistsError, match=r"'model\.nc', which was changed"):
-        require_unchanged(results / "model.nc")
-    record(results / "model.nc")
-    require_unchanged(results / "model.nc")
+    write(results, {"model.npz": "newer"})
+    with pytest.raises(FileExistsError, match=r"'model\.npz', which was changed"):
+        require_unchanged(results / "model.npz")
+    record(results / "model.npz")
+    require_unchanged(results / "model.npz")
     record(results / "log.json")  # as nobody would
     replace(results)
 

@@ -19,7 +19,7 @@ FILES = [
     "distinctive.csv",
     "loadings.csv",
     "log.json",
-    "model.nc",
+    "model.npz",
     "patterns.csv",
     "report.html",
     "starts.csv",
@@ -57,7 +57,7 @@ def test_the_folder_has_everything(model, whole):
     folder = whole
     assert names(folder) == sorted([*FILES, "figures"])
     assert names(folder.parent) == ["out"]
-    again = tp.load(folder / "model.nc")
+    again = tp.load(folder / "model.npz")
     np.testing.assert_array_equal(again.B_, model.B_)
     log = json.loads((folder / "log.json").read_text())
     assert log["about"] == {"data": "made up"}
@@ -194,7 +194,7 @@ def test_labels_named_as_our_columns_are_kept():
 
 def test_what_is_no_fitted_model_is_refused(tmp_path):
     with pytest.raises(TypeError, match="must be a fitted model, such as TParafac2; got str"):
-        write_results("model.nc", tmp_path / "out")
+        write_results("model.npz", tmp_path / "out")
     with pytest.raises(ValueError, match="not fitted"):
         write_results(tp.CP(1), tmp_path / "out")
     assert names(tmp_path) == []

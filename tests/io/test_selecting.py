@@ -239,8 +239,8 @@ def test_columns_are_a_sequence(file):
 def test_it_is_recorded_with_the_model(file, tmp_path, prepared):
     data = read(file, **NAMES, select=Selection(where="region=Asia"))
     data = tp.Preparation("sqrt").apply(data) if prepared else data
-    tp.CP(1, n_starts=1, random_state=0).fit(data).save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    tp.CP(1, n_starts=1, random_state=0).fit(data).save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert "kept 30 of 60 lines, 2 of 4 rows (where region=Asia)" in " ".join(again.summary().split())
     assert again.fitted_values().shape == (5, 2, 3)
 

@@ -273,8 +273,8 @@ def assert_same_result(ours, theirs):
 
 
 def test_a_loaded_model_is_the_saved_one_and_can_be_fitted_again(fitted, small_data, tmp_path):
-    fitted.save(tmp_path / "model.nc")
-    loaded = tp.load(tmp_path / "model.nc")
+    fitted.save(tmp_path / "model.npz")
+    loaded = tp.load(tmp_path / "model.npz")
     assert type(loaded) is type(fitted)
     assert loaded.get_params() == fitted.get_params()
     assert_same_result(loaded, fitted)
@@ -290,8 +290,8 @@ def test_labels_and_penalties_survive_the_file(labelled, tmp_path):
     model = tp.TParafac2(R, max_iter=20, n_starts=1, random_state=0, **terms)
     with pytest.warns(tp.ConvergenceWarning):
         model.fit(labelled)
-    model.save(tmp_path / "model.nc")
-    loaded = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    loaded = tp.load(tmp_path / "model.npz")
     assert loaded.get_params() == model.get_params()
     assert loaded.to_dataset().identical(model.to_dataset())
 
@@ -299,15 +299,15 @@ def test_labels_and_penalties_survive_the_file(labelled, tmp_path):
 def test_ragged_patterns_survive_the_file(small_data, tmp_path):
     slices = [piece[:, : 24 - k] for k, piece in enumerate(small_data.X)]
     model = tp.Parafac2(R, **SETTINGS).fit(slices)
-    model.save(tmp_path / "model.nc")
-    assert_same_result(tp.load(tmp_path / "model.nc"), model)
+    model.save(tmp_path / "model.npz")
+    assert_same_result(tp.load(tmp_path / "model.npz"), model)
 
 
 def test_what_a_file_cannot_keep_is_named(small_data, tmp_path):
     model = tp.CP(R, n_starts=1, random_state=np.random.default_rng(0), tol=1e-3).fit(small_data.X)
-    model.save(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
     with pytest.warns(UserWarning, match="random_state could not be kept"):
-        loaded = tp.load(tmp_path / "model.nc")
+        loaded = tp.load(tmp_path / "model.npz")
     assert loaded.random_state is None
     assert_same_result(loaded, model)
 
@@ -316,6 +316,6 @@ def test_a_file_of_an_unknown_model_is_refused(small_data, tmp_path):
     class Parafac3(tp.Parafac2):
         pass
 
-    Parafac3(R, **SETTINGS).fit(small_data.X).save(tmp_path / "model.nc")
+    Parafac3(R, **SETTINGS).fit(small_data.X).save(tmp_path / "model.npz")
     with pytest.raises(ValueError, match="holds a 'Parafac3', which this version does not know"):
-        tp.load(tmp_path / "model.nc")
+        tp.load(tmp_path / "model.npz")

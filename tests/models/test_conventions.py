@@ -207,7 +207,7 @@ CALLS = {
     "normalised": lambda model, folder: model.normalised(),
     "to_dataset": lambda model, folder: model.to_dataset(),
     "summary": lambda model, folder: model.summary(),
-    "save": lambda model, folder: model.save(folder / "model.nc"),
+    "save": lambda model, folder: model.save(folder / "model.npz"),
 }
 
 

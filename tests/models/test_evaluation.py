@@ -299,8 +299,8 @@ def test_all_of_it_is_in_the_file(X, tmp_path):
     X = np.array(X)
     X[:3, :, 5] = np.nan
     model = made("TParafac2", "fast", bridge=False).fit(X, times=[0, 1, 9, 4, 5, 30, 11])
-    model.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     for name in ("terms", "method", "version", "smoothness", "constraint_violations"):
         assert getattr(again.result_, name) == getattr(model.result_, name)
     assert again.result_.version == tp.__version__
@@ -311,11 +311,11 @@ def test_all_of_it_is_in_the_file(X, tmp_path):
 def test_of_a_penalty_of_ones_own_a_file_has_the_name_and_says_so(X, tmp_path):
     model = made("TParafac2", "fast", penalties_b=[Sparse(0.1)]).fit(X)
     assert model.result_.terms.B[-1] == Sparse(0.1)
-    model.save(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
     with pytest.warns(UserWarning, match=r"penalties_b\[0\]"):
-        model = tp.load(tmp_path / "model.nc")
-    model.save(tmp_path / "again.nc")  # what was read can be written again
-    model = tp.load(tmp_path / "again.nc")
+        model = tp.load(tmp_path / "model.npz")
+    model.save(tmp_path / "again.npz")  # what was read can be written again
+    model = tp.load(tmp_path / "again.npz")
     assert model.result_.terms.lost == ("Sparse(strength=0.1)",)
     with pytest.raises(ValueError, match=r"Sparse\(strength=0.1\) is not one of this package"):
         model.result_.terms.B[-1].value(model.B_)

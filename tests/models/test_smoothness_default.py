@@ -48,5 +48,5 @@ def test_what_the_data_chose_is_not_the_default():
 
 def test_it_is_kept_with_the_model(tmp_path):
     model = tp.TParafac2(2, **FAST).fit(DATA)
-    model.save(tmp_path / "model.nc")
-    assert said(tp.load(tmp_path / "model.nc")) == said(model)
+    model.save(tmp_path / "model.npz")
+    assert said(tp.load(tmp_path / "model.npz")) == said(model)

@@ -128,8 +128,8 @@ def test_record_of_an_appended_model_is_what_the_data_say(data, kind):
 
 def test_appended_models_are_saved_shown_and_loaded(data, tmp_path):
     model = models()["hard"].fit(data[:6], times=TIMES[:6]).append(data[6:], times=TIMES[6:])
-    model.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert again.result_.appended == model.result_.appended
     assert again.summary() == model.summary()
     assert list(again.to_dataset()["time"].values) == list(TIMES)
@@ -151,8 +151,8 @@ def test_bands_of_the_fit_are_left_out_and_that_is_said(data, tmp_path):
     for more in (given[6, :, :8], given[6]):
         longer = model.append(more)
         assert longer.result_.intervals is None
-        longer.append(given[7]).save(tmp_path / "model.nc")
-        assert "Those of the fit are not of the appended times" in tp.load(tmp_path / "model.nc").summary()
+        longer.append(given[7]).save(tmp_path / "model.npz")
+        assert "Those of the fit are not of the appended times" in tp.load(tmp_path / "model.npz").summary()
 
 
 def labelled(data):

@@ -229,9 +229,9 @@ def test_sparse_and_dense_rows_score_the_same():
 
 def test_models_that_do_not_know_their_terms(tmp_path):
     model = tp.CP(2, penalties_a=[Lasso(0.3)], lambda_a=1.0, lambda_b=1.0, lambda_d=1.0, **FULL).fit(X)
-    model.save(tmp_path / "m.nc")
+    model.save(tmp_path / "m.npz")
     with pytest.warns(UserWarning, match="could not be kept"):
-        loaded = tp.load(tmp_path / "m.nc")
+        loaded = tp.load(tmp_path / "m.npz")
     with pytest.raises(ValueError, match="files keep its name only: fit the model again"):
         loaded.transform(X)
 

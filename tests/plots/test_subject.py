@@ -38,7 +38,7 @@ def test_a_model_that_is_not_fitted_says_so():
         as_result(tp.CP(rank=2))
 
 
-@pytest.mark.parametrize("thing", [None, "model.nc", np.ones(3), (1, 2, 3)])
+@pytest.mark.parametrize("thing", [None, "model.npz", np.ones(3), (1, 2, 3)])
 def test_other_things_are_refused(thing):
     with pytest.raises(TypeError, match=r"a fitted model or its result_ is needed, not .*tparafac2\.load"):
         as_result(thing)

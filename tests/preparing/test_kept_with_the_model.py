@@ -24,8 +24,8 @@ def test_fitted_values_come_back_in_the_users_units_also_from_a_file(preparation
     model = fitted(prepared)
     expected = prepared.undo(model.reconstruct())
     np.testing.assert_array_equal(model.fitted_values(), expected)
-    model.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(again.fitted_values(), expected)
     assert preparation.describe() in again.summary()
 

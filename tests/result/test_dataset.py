@@ -266,8 +266,8 @@ def test_dates_and_texts() -> None:
 def test_dates_survive_a_file_that_keeps_their_labels_as_text(tmp_path: Path) -> None:
     result = made(3, labels=Labels(time=DATES.astype(object)), times=DATES.astype(float))
     with pytest.warns(UserWarning, match="labels of time are saved as text"):
-        result.save(tmp_path / "result.nc")
-    again = load_result(tmp_path / "result.nc")
+        result.save(tmp_path / "result.npz")
+    again = load_result(tmp_path / "result.npz")
     np.testing.assert_array_equal(optimised(again, "2020-02-10"), optimised(result, "2020-02-10"))
 
 

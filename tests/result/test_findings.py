@@ -438,8 +438,8 @@ def test_findings_are_the_same_after_loading(tmp_path):
         model = tp.TParafac2(2, n_starts=2, max_iter=3, random_state=0).fit(X)
     assert caught[0].message.findings[0].kind is Kind.NO_SOUND_START
     assert "raise --max-iter" in caught[0].message.told(FLAGS)
-    model.save(tmp_path / "model.nc")
-    assert tp.load(tmp_path / "model.nc").findings_ == model.findings_
+    model.save(tmp_path / "model.npz")
+    assert tp.load(tmp_path / "model.npz").findings_ == model.findings_
 
 
 # --- counts of starts that found the same -------------------------------------------------------------------

@@ -10,7 +10,7 @@ import tparafac2 as tp
 from tparafac2.penalties import NonNegative, Parafac2, Ridge
 
 FOLDER = Path(__file__).parent / "golden"
-VERSIONS = ["0.1.0", "0.2.0.dev0"]  # golden/make.py writes the files of another
+VERSIONS = ["0.2.0.dev0"]  # golden/make.py writes the files of another
 MADE = run_path(str(FOLDER / "make.py"))
 
 
@@ -20,12 +20,12 @@ def version(request):
 
 
 def test_no_file_is_forgotten():
-    names = {f"{model}-{version}.nc" for version in VERSIONS for model in ("tparafac2", "parafac2")}
-    assert {path.name for path in FOLDER.glob("*.nc")} == names
+    names = {f"{model}-{version}.npz" for version in VERSIONS for model in ("tparafac2", "parafac2")}
+    assert {path.name for path in FOLDER.glob("*.npz")} == names
 
 
 def test_evolving_patterns_with_labels_dates_gaps_and_a_preparation(version):
-    model = tp.load(FOLDER / f"tparafac2-{version}.nc")
+    model = tp.load(FOLDER / f"tparafac2-{version}.npz")
     result = model.result_
     assert result.version == version
     close = {"rtol": 0, "atol": 1e-10}
@@ -36,7 +36,7 @@ def test_evolving_patterns_with_labels_dates_gaps_and_a_preparation(version):
         [
             [4.4733999216, 2.8523326235],
             [4.5285997942, 2.8788497931],
-            [4.5406159453, 2.8833529404],
+            [4.5406770105, 2.8833534588],
             [4.8530358731, 3.0004347684],
         ],
         **close,
@@ -68,7 +68,7 @@ def test_evolving_patterns_with_labels_dates_gaps_and_a_preparation(version):
 
 
 def test_slices_of_unequal_widths(version):
-    model = tp.load(FOLDER / f"parafac2-{version}.nc")
+    model = tp.load(FOLDER / f"parafac2-{version}.npz")
     result = model.result_
     assert result.version == version
     assert result.widths == (4, 5, 4)
@@ -81,23 +81,16 @@ def test_slices_of_unequal_widths(version):
     assert (model.lambda_a, model.lambda_b, model.lambda_d) == (0.1, 0.2, 0.3)
 
 
-def test_files_know_what_was_minimised_from_version_0_2_on(version):
-    smooth, plain = (tp.load(FOLDER / f"{name}-{version}.nc") for name in ("tparafac2", "parafac2"))
+def test_files_know_what_was_minimised(version):
+    smooth, plain = (tp.load(FOLDER / f"{name}-{version}.npz") for name in ("tparafac2", "parafac2"))
     data = tp.Preparation("sqrt").apply(
         MADE["evolving"](), dims={"time": "year", "rows": "author", "columns": "word"}
     )
     for model, X in ((smooth, data), (plain, MADE["ragged"]())):
         found = model.evaluate(X)
         assert found.explained_variance == pytest.approx(model.explained_variance_, rel=1e-9)
-        if version == "0.1.0":
-            assert (model.result_.terms, model.result_.method, model.result_.smoothness) == (None, None, None)
-            assert (found.objective, model.constraint_violations_) == (None, None)
-        else:
-            assert found.objective == pytest.approx(model.objective_, rel=1e-9)
-            # Then a time of which nothing was observed was on a straight line, which breaks the constraint.
-            allowed = 1e-4 if model is smooth and version == "0.2.0.dev0" else 1e-12
-            assert model.constraint_violations_["B"]["Parafac2"] < allowed
-    if version != "0.1.0":
-        assert (Parafac2(), Ridge(0.2)) == plain.result_.terms.B
-        assert (Ridge(0.3), NonNegative()) == plain.result_.terms.C
-        assert smooth.result_.smoothness == pytest.approx(1e-2, rel=1e-9)
+        assert found.objective == pytest.approx(model.objective_, rel=1e-9)
+        assert model.constraint_violations_["B"]["Parafac2"] < 1e-12
+    assert (Parafac2(), Ridge(0.2)) == plain.result_.terms.B
+    assert (Ridge(0.3), NonNegative()) == plain.result_.terms.C
+    assert smooth.result_.smoothness == pytest.approx(1e-2, rel=1e-9)

@@ -17,8 +17,8 @@ def same(one, other):
 
 def test_files_keep_all_of_it(tmp_path):
     result = banded()
-    result.save(tmp_path / "model.nc")
-    again = load_result(tmp_path / "model.nc").intervals
+    result.save(tmp_path / "model.npz")
+    again = load_result(tmp_path / "model.npz").intervals
     same(result.intervals, again)
     assert again.to_record() == result.intervals.to_record()
     np.testing.assert_array_equal(again.rise_times, result.intervals.rise_times)
@@ -30,8 +30,8 @@ def test_files_keep_intervals_without_loadings_and_contrasts(tmp_path):
     less = replace(
         result.intervals, loadings=None, contrasts=type(result.intervals.contrasts)(*np.zeros((3, 0)))
     )
-    replace(result, intervals=replace(less, asked=())).save(tmp_path / "model.nc")
-    again = load_result(tmp_path / "model.nc").intervals
+    replace(result, intervals=replace(less, asked=())).save(tmp_path / "model.npz")
+    again = load_result(tmp_path / "model.npz").intervals
     assert again.loadings is None
     assert again.contrasts.centre.size == 0
     same(less, again)

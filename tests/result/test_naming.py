@@ -81,10 +81,10 @@ def test_a_single_component_is_said_to_be_one():
 
 def test_a_file_keeps_names(tmp_path):
     named = hand_made().rename(["Côte d'Ivoire", "a < b"])
-    named.save(tmp_path / "named.nc")
-    assert load_result(tmp_path / "named.nc").component_names == ("Côte d'Ivoire", "a < b")
-    hand_made().save(tmp_path / "plain.nc")
-    assert load_result(tmp_path / "plain.nc").component_names == ()
+    named.save(tmp_path / "named.npz")
+    assert load_result(tmp_path / "named.npz").component_names == ("Côte d'Ivoire", "a < b")
+    hand_made().save(tmp_path / "plain.npz")
+    assert load_result(tmp_path / "plain.npz").component_names == ()
 
 
 def test_findings_and_summary_call_components_by_name():

@@ -17,8 +17,8 @@ LABELS = Labels(
 
 
 def test_a_file_keeps_them(tmp_path):
-    hand_made(labels=LABELS).save(tmp_path / "result.nc")
-    again = load_result(tmp_path / "result.nc").labels.attributes
+    hand_made(labels=LABELS).save(tmp_path / "result.npz")
+    again = load_result(tmp_path / "result.npz").labels.attributes
     assert list(again) == list(LABELS.attributes)
     assert again["sex"].tolist() == ["f", None]
     assert again["loading"].tolist() == ["Ünï", "b\0c"]

@@ -26,8 +26,8 @@ FULL = {
 @pytest.mark.parametrize("given", [FULL, {}, {"z": -0.5}], ids=["all", "nothing", "some"])
 def test_it_comes_back_from_a_file_as_it_was(tmp_path, given):
     result = hand_made(trust=Trust(**given))
-    result.save(tmp_path / "model.nc")
-    found = load_result(tmp_path / "model.nc")
+    result.save(tmp_path / "model.npz")
+    found = load_result(tmp_path / "model.npz")
     assert json.dumps(found.trust.to_record()) == json.dumps(result.trust.to_record())
     told = [[one.as_dict() for one in each.findings] for each in (found, result)]  # in which NaN is None
     assert told[0] == told[1]
@@ -35,8 +35,8 @@ def test_it_comes_back_from_a_file_as_it_was(tmp_path, given):
 
 
 def test_a_file_without_it_opens(tmp_path):
-    hand_made().save(tmp_path / "model.nc")
-    assert load_result(tmp_path / "model.nc").trust is None
+    hand_made().save(tmp_path / "model.npz")
+    assert load_result(tmp_path / "model.npz").trust is None
 
 
 SHARES = st.floats(0, 1) | st.just(np.nan)

@@ -14,7 +14,7 @@ from tparafac2.cli.options import Lines, Overwrite, Saved, SayJson, takes
 
 EXAMPLES = """Examples:
   tparafac2 append words words-2025.csv --values count --out words-2025
-  tparafac2 append gut/model.nc months.npy --axes time,rows,columns --times 25,26
+  tparafac2 append gut/model.npz months.npy --axes time,rows,columns --times 25,26
   tparafac2 append votes all-votes.csv --values agreement --refit
 
 Loadings, and all that the model says of earlier times, stay; with --refit everything is fitted again, from

@@ -13,7 +13,7 @@ from tparafac2.cli.making import check_out, load_new
 from tparafac2.cli.options import NewData, SayJson, takes
 
 EXAMPLES = """Examples:
-  tparafac2 complete votes/model.nc votes.nc --out whole.nc
+  tparafac2 complete votes/model.npz votes.nc --out whole.nc
   tparafac2 complete gut babies.csv --rows infant --columns genus --time month --values count \\
     --absent missing --out whole.csv
 

@@ -49,7 +49,7 @@ EXAMPLES = """Examples:
 
 What of --rank, --smoothness and --rigidity is not given, the data choose (tparafac2).
 With --rank and --smoothness nothing is chosen, which is many times faster.
-The folder has the page report.html, the model (model.nc), tables (CSV) and figures. Up to 50 million entries
+The folder has the page report.html, the model (model.npz), tables (CSV) and figures. Up to 50 million entries
 of the data, the page shows some beside their fit: those that the model misses most.
 """
 _TOLD = ("data", "selection", "table", "preparation", "weights", "groups")
@@ -333,7 +333,7 @@ def _as_json(found: Found, folder: Path) -> str:
     told = {
         "folder": str(folder),
         "page": str(folder / "report.html"),
-        "model": str(folder / "model.nc"),
+        "model": str(folder / "model.npz"),
         **{name: found.about[name] for name in _TOLD if found.about.get(name)},
         "explained_variance": result.explained_variance,
         "objective": result.objective,

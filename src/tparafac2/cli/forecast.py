@@ -75,15 +75,14 @@ def forecast(request: Request) -> None:
 
 
 def _write(found: Forecast, out: Path) -> None:
-    from tparafac2.files import written_whole
-    from tparafac2.hdf5 import write_sealed
+    from tparafac2.files import write_netcdf, written_whole
     from tparafac2.io.textfiles import write_csv
 
     with written_whole(out) as unfinished:
         if out.suffix == ".csv":
             write_csv(found.to_frame(), unfinished)
         else:
-            write_sealed(found.to_dataset(), unfinished)
+            write_netcdf(found.to_dataset(), unfinished)
 
 
 def _strengths(found: Forecast) -> list[dict[str, Any]]:

@@ -128,10 +128,10 @@ def read_weights(asked: str | None, rows: str | None) -> tuple[Any, str | None, 
 
 def model_file(path: Path) -> Path:
     """The file of a saved model, which may be in the folder of a fit; refused if there is none."""
-    model = path / "model.nc" if path.is_dir() else path
+    model = path / "model.npz" if path.is_dir() else path
     if path.is_dir() and not model.exists():
         raise FileNotFoundError(
-            f"{str(path)!r} is a folder without a model.nc: give a saved model, or the folder of a fit."
+            f"{str(path)!r} is a folder without a model.npz: give a saved model, or the folder of a fit."
         )
     if not model.exists():
         raise FileNotFoundError(f"there is no file {str(model)!r}: check the path.")

@@ -234,7 +234,7 @@ class Saved:
     """Which model is meant."""
 
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A saved model, ending in .nc, or the folder of a fit.")
+        Path, typer.Argument(metavar="MODEL", help="A saved model, ending in .npz, or the folder of a fit.")
     ]
 
 

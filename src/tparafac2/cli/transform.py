@@ -14,7 +14,7 @@ from tparafac2.cli.making import check_out, load_new
 from tparafac2.cli.options import NewData, SayJson, takes
 
 EXAMPLES = """Examples:
-  tparafac2 transform gut/model.nc new.csv --rows infant --columns genus --time month --values count
+  tparafac2 transform gut/model.npz new.csv --rows infant --columns genus --time month --values count
   tparafac2 transform gut new.nc --out loadings.csv
   tparafac2 transform words authors.csv --rows author --columns word --time year --drop-unknown --json
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tparafac2.models import Decomposition
 
 INFO_EXAMPLES = """Examples:
-  tparafac2 info gut/model.nc
+  tparafac2 info gut/model.npz
   tparafac2 info words.csv
   tparafac2 info words.csv --where "region=Africa,Asia" --where "count>=5"
 """
@@ -61,7 +61,7 @@ def _as_text(found: dict[str, Any]) -> str:
 REPORT_EXAMPLES = """Examples:
   tparafac2 report gut --overwrite --title "Gut bacteria of infants"
   tparafac2 report gut --out named.html --names "Milk,Solid food"
-  tparafac2 report gut/model.nc --out gut.html --title "Gut bacteria of infants"
+  tparafac2 report gut/model.npz --out gut.html --title "Gut bacteria of infants"
   tparafac2 report words --data words.csv --values count --out words.html
 
 With --data, the data of the fit, the page shows single entries beside their fit, and where the model misses

@@ -41,7 +41,7 @@ _ADVICE = {
     "sparsity_by_factor": "patterns=1e-4,rows=1e-4",
     "data": "the data",
     "load": "look at it with 'tparafac2 info' or 'tparafac2 report'",
-    "our_file": "a model.nc that 'tparafac2 fit' wrote",
+    "our_file": "a model.npz that 'tparafac2 fit' wrote",
     "save_again": "",
     "reset_index": "save the table with its index as a column",
     "dropna": "",

@@ -16,10 +16,10 @@ from tparafac2.data import MODES, Labels, Mode, listed, require_memory, shown
 from tparafac2.data.labels import ORDER, dated_dims, labels_of, named_array, resolve_dims
 from tparafac2.data.times import times_of_one_kind
 from tparafac2.errors import InvalidValue, ToldWarning
-from tparafac2.hdf5 import open_hdf5
+from tparafac2.files import array_header
 from tparafac2.io.endings import blamed_on
 from tparafac2.io.selecting import in_turn, nearest
-from tparafac2.result import CONTENT
+from tparafac2.result import holds_result
 from tparafac2.words import Advice, Argument, Part, Setting
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 OBJECTS = "Python objects, which are not opened"
 
-_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _ONLY = "array"  # what an .npy file holds has no name
 _DATA = "X"  # what data are called beside other arrays, as in saved synthetic data
 
@@ -54,6 +53,7 @@ def read_netcdf(path: Path, dims: Mapping[Mode, str], values: str | None) -> xr.
 
 def open_netcdf(path: Path) -> xr.Dataset:
     """Open a netCDF file of any format; what it holds is read when it is asked for."""
+    import h5py
     import xarray as xr
 
     with path.open("rb") as file:
@@ -62,30 +62,18 @@ def open_netcdf(path: Path) -> xr.Dataset:
         if classic:
             # A file that is mapped to memory and too short would end the process.
             return xr.open_dataset(path, engine="scipy", mmap=False)
-        return open_hdf5(path)
-
-
-def holds_model(dataset: xr.Dataset) -> bool:
-    """Whether this is what `save` wrote of a fitted model."""
-    return bool(np.array_equal(dataset.attrs.get("content", ""), CONTENT))
+        # Where h5netcdf fails itself it leaves half an object, and when this goes Python prints a traceback.
+        with h5py.File(path, "r") as file:
+            file.attrs.get("_nc3_strict")
+        # Dimensions may have no names.
+        return xr.open_dataset(path, engine="h5netcdf", phony_dims="access")
 
 
 def _loaded(path: Path, values: str | None) -> xr.DataArray:
     with open_netcdf(path) as dataset:
-        require_data(path, dataset)
         chosen = array_of(path, dataset, values)
         with blamed_on(path):
             return chosen.load()
-
-
-def require_data(path: Path, dataset: xr.Dataset) -> None:
-    """Refuse a fitted model."""
-    if holds_model(dataset):
-        raise InvalidValue(
-            f"{path.name!r} holds a fitted model, not data: ",
-            Advice("load", "open it with tparafac2.load"),
-            ".",
-        )
 
 
 def array_of(path: Path, dataset: xr.Dataset, values: str | None) -> xr.DataArray:
@@ -136,6 +124,12 @@ def read_numpy(
     >>> X.dims, X.time.values.tolist()
     (('time', 'rows', 'columns'), [2020, 2021])
     """
+    if path.suffix.lower() == ".npz" and holds_result(path):
+        raise InvalidValue(
+            f"{path.name!r} holds a fitted model, not data: ",
+            Advice("load", "open it with tparafac2.load"),
+            ".",
+        )
     found = dict(arrays_in(path))
     if path.suffix.lower() == ".npy" and (names or values):
         raise InvalidValue(
@@ -225,10 +219,7 @@ def arrays_in(path: Path, mmap: bool = False) -> Iterator[tuple[str, NDArray[Any
 
 def _require_whole(name: str, file: IO[bytes], size: int) -> None:
     """Refuse an array that says it is larger than its file, before memory is asked for it."""
-    version = np.lib.format.read_magic(file)
-    if version not in _HEADERS:
-        return
-    shape, _, dtype = _HEADERS[version](file)
+    shape, dtype = array_header(file)
     claimed = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and not 0 <= claimed <= size:
         raise ValueError(f"{name} says it is an array of shape {shape}, of which it holds only a part")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tparafac2.data import shown
 from tparafac2.data.labels import SELECTION
 from tparafac2.data.times import times_of_one_kind
-from tparafac2.io.arrays import OBJECTS, arrays_in, holds_model, open_netcdf
+from tparafac2.io.arrays import OBJECTS, arrays_in, open_netcdf
 from tparafac2.io.endings import ARRAY_ENDINGS, FOLDER_ENDINGS, require_file
 from tparafac2.io.longtables import (
     MISSING_VALUES,
@@ -29,6 +29,7 @@ from tparafac2.io.selecting import Selection
 from tparafac2.io.stored import zarr_arrays, zarr_names
 from tparafac2.io.textfiles import text_layout
 from tparafac2.large import Stored
+from tparafac2.result import holds_result
 
 _EXAMPLES = 3
 
@@ -41,7 +42,7 @@ def describe(
     Parameters
     ----------
     path : path
-        A file, or a folder with a model.nc, or one of Parquet files whose name ends in .parquet.
+        A file, or a folder with a model.npz, or one of Parquet files whose name ends in .parquet.
     select : Selection, optional
         Of data: what is kept of them.
     **names
@@ -71,9 +72,9 @@ def describe(
     """
     source = Path(path)
     if source.is_dir() and source.suffix.lower() not in FOLDER_ENDINGS:
-        if not (source / "model.nc").exists():
-            raise IsADirectoryError(f"{str(source)!r} is a folder without a model.nc: give a file.")
-        source = source / "model.nc"
+        if not (source / "model.npz").exists():
+            raise IsADirectoryError(f"{str(source)!r} is a folder without a model.npz: give a file.")
+        source = source / "model.npz"
     ending = require_file(source)
     select, names = select or Selection(), {name: one for name, one in names.items() if one is not None}
     if ending in ARRAY_ENDINGS:
@@ -105,21 +106,20 @@ def _kept(select: Selection, frame: Any, names: dict[str, Any]) -> tuple[Any, di
 
 
 def _netcdf(source: Path) -> dict[str, Any]:
-    from tparafac2.models import load
-
     with open_netcdf(source) as dataset:
-        is_model = holds_model(dataset)
         contents = {
             str(name): f"{variable.dtype}, {_sizes(variable.sizes.items())}"
             for name, variable in dataset.variables.items()
         }
-    if not is_model:
-        return {"kind": "netCDF data", "contents": contents}
-    model = load(source)
-    return {"kind": "fitted model", "model": repr(model), "summary": model.summary()}
+    return {"kind": "netCDF data", "contents": contents}
 
 
 def _numpy(source: Path) -> dict[str, Any]:
+    from tparafac2.models import load
+
+    if source.suffix.lower() == ".npz" and holds_result(source):
+        model = load(source)
+        return {"kind": "fitted model", "model": repr(model), "summary": model.summary()}
     contents = {
         name: OBJECTS if array is None else f"{array.dtype}, shape {array.shape}"
         for name, array in arrays_in(source, mmap=True)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from tparafac2.data import Table
 from tparafac2.data.labels import ORDER
-from tparafac2.files import written_whole
-from tparafac2.hdf5 import write_sealed
+from tparafac2.files import write_netcdf, written_whole
 from tparafac2.io.results import loading_lines
 from tparafac2.io.textfiles import write_csv
 from tparafac2.large import Stored
@@ -97,4 +96,4 @@ def write_completed(completed: xr.DataArray, holes: NDArray[np.bool_], path: Pat
             write_csv(completed_table(completed, holes), unfinished)
             return
         found = {"completed": completed, "filled": completed.copy(data=holes)}
-        write_sealed(xr.Dataset({name: one.drop_attrs() for name, one in found.items()}), unfinished)
+        write_netcdf(xr.Dataset({name: one.drop_attrs() for name, one in found.items()}), unfinished)

@@ -49,7 +49,7 @@ def write_results(
     ----------
     model : fitted model
     folder : path
-        ``model.nc``, tidy tables ``loadings.csv``, ``patterns.csv``, ``strengths.csv`` and
+        ``model.npz``, tidy tables ``loadings.csv``, ``patterns.csv``, ``strengths.csv`` and
         ``distinctive.csv``, ``figures``, the page ``report.html``, and ``log.json`` with what was done. Where
         something else is known of the rows, what components have to do with it (``associations.csv``, see
         `Decomposition.associations`). Where it was measured, how far to trust
@@ -84,7 +84,7 @@ def write_results(
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_results(model, Path(place) / "out", figures=())
     ...     sorted(path.name for path in folder.iterdir() if path.suffix != ".csv")
-    ['log.json', 'model.nc', 'report.html']
+    ['log.json', 'model.npz', 'report.html']
     """
     from tparafac2.models import Decomposition
     from tparafac2.report import write_page
@@ -107,7 +107,7 @@ def write_results(
 
 
 def _write_tables(model: Decomposition, folder: Path) -> None:
-    model.save(folder / "model.nc")
+    model.save(folder / "model.npz")
     for name, table in tidy_tables(model).items():
         write_csv(table, folder / f"{name}.csv")
     if (found := _associations(model.result_)) is not None:
@@ -217,7 +217,7 @@ def write_comparison(
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_comparison(models, table, Path(place) / "ranks")
     ...     sorted(path.name for path in folder.iterdir())
-    ['1-rank-1.nc', '2-rank-2.nc', 'comparison.csv', 'log.json']
+    ['1-rank-1.npz', '2-rank-2.npz', 'comparison.csv', 'log.json']
     """
     labels = table["model"].to_list() if len(table.columns) else []
     files = [_file_name(place, label) for place, label in enumerate(labels, start=1)]
@@ -236,7 +236,7 @@ def write_comparison(
 def _file_name(place: int, label: str) -> str:
     """What the file of one of several models is called, on any system."""
     plain = re.sub(r"[^\w.+-]+", "-", label, flags=re.ASCII).strip("-.")[:80]
-    return f"{place}-{plain or 'model'}.nc"
+    return f"{place}-{plain or 'model'}.npz"
 
 
 def _log(about: Mapping[str, Any], done: Mapping[str, Any]) -> dict[str, Any]:

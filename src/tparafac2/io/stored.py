@@ -21,7 +21,6 @@ from tparafac2.io.arrays import (
     chosen_array,
     labelled,
     open_netcdf,
-    require_data,
     resolved_dims,
 )
 from tparafac2.io.endings import blamed_on
@@ -167,7 +166,6 @@ def _telling(array: xr.DataArray, dims: Mapping[Mode, Hashable]) -> xr.DataArray
 
 def _open_netcdf(path: Path, asked: Asked) -> Opened:
     dataset = open_netcdf(path)
-    require_data(path, dataset)
     return Opened(array_of(path, dataset, asked.values))
 
 

@@ -394,8 +394,8 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     >>> data = tp.synthetic.easy(seed=0, n_times=6, n_rows=20, n_columns=20)
     >>> model = tp.CP(rank=2, n_starts=2, random_state=0).fit(data.X)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(pathlib.Path(folder) / "model.nc")
-    ...     again = tp.load(pathlib.Path(folder) / "model.nc")
+    ...     model.save(pathlib.Path(folder) / "model.npz")
+    ...     again = tp.load(pathlib.Path(folder) / "model.npz")
     >>> again, bool((again.B_ == model.B_).all())
     (CP(rank=2, n_starts=2, random_state=0), True)
     """

@@ -2,7 +2,7 @@
 
 from tparafac2.result.distinctive import By, distinctiveness, leaders, of_columns, of_rows, require_by
 from tparafac2.result.evaluation import Evaluation, relative_error, require_fitted, take_again
-from tparafac2.result.files import CONTENT, load_result
+from tparafac2.result.files import holds_result, load_result
 from tparafac2.result.findings import (
     AGREEMENT,
     ALIKE,
@@ -43,6 +43,7 @@ __all__ = [
     "Severity",
     "Terms",
     "Trust",
+    "holds_result",
     "load_result",
     "sentence",
 ]

@@ -147,17 +147,15 @@ class Intervals:
         kept = ("level", "over", "n_resamples", "undersmoothing", "groups", "interrupted")
         return {**{name: getattr(self, name) for name in kept}, "asked": [list(one) for one in self.asked]}
 
-    def to_arrays(self) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
-        """The arrays, each with the names of its dimensions, for a file."""
-        arrays: dict[str, tuple[tuple[str, ...], NDArray[Any]]] = {
-            f"{name}_{part}": (BANDS[name], values)
-            for name, band in self.bands()
-            for part, values in band._asdict().items()
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays, for a file."""
+        arrays: dict[str, NDArray[Any]] = {
+            f"{name}_{part}": values for name, band in self.bands() for part, values in band._asdict().items()
         }
-        arrays["unmatched"] = (("component",), self.unmatched)
+        arrays["unmatched"] = self.unmatched
         for name in ("rise_times", "fall_times"):
             if (places := getattr(self, name)).size:
-                arrays[name] = (("ends", "columns", "component"), places)
+                arrays[name] = places
         return arrays
 
     @classmethod

@@ -572,14 +572,14 @@ class Result:
         return to_dataset(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a netCDF file that `load_result` reads back exactly.
+        """Write a file that `load_result` reads back exactly.
 
         The file appears complete or not at all: a failed write leaves an older file as it was.
 
         Parameters
         ----------
         path : path
-            In an existing folder, ending in ".nc". An older file is replaced.
+            In an existing folder, ending in ".npz". An older file is replaced.
         """
         from tparafac2.result.files import save_result
 

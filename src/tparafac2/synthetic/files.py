@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tparafac2.files import written_whole
-from tparafac2.hdf5 import write_sealed
+from tparafac2.files import write_netcdf, written_whole
 from tparafac2.synthetic.recipe import Recipe
 from tparafac2.synthetic.strengths import Weakened
 
@@ -56,7 +55,7 @@ def save_data(data: SyntheticData, path: str | os.PathLike[str]) -> None:
         if target.suffix == ".npz":
             np.savez(unfinished, X=data.X, A=data.A, B=data.B, C=data.C)
         else:
-            write_sealed(to_dataset(data), unfinished)
+            write_netcdf(to_dataset(data), unfinished)
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:

@@ -41,9 +41,9 @@ def main() -> None:
     dims = {"time": "year", "rows": "author", "columns": "word"}
     prepared = tp.Preparation("sqrt").apply(evolving(), dims=dims)
     smooth = tp.TParafac2(smoothness=1e-2, period=366.0, penalties_b=[tp.penalties.Ridge(1e-4)], **common)
-    smooth.fit(prepared, dims=dims).save(HERE / f"tparafac2-{tp.__version__}.nc")
+    smooth.fit(prepared, dims=dims).save(HERE / f"tparafac2-{tp.__version__}.npz")
     tp.Parafac2(lambda_a=0.1, lambda_b=0.2, lambda_d=0.3, **common).fit(ragged()).save(
-        HERE / f"parafac2-{tp.__version__}.nc"
+        HERE / f"parafac2-{tp.__version__}.npz"
     )
 
 
