@@ -494,19 +494,19 @@ SYNTHETIC = [
 
 
 def _written(tmp_path, content):
-    (tmp_path / "model.nc").write_bytes(content)
-    return tmp_path / "model.nc"
+    (tmp_path / "model.npz").write_bytes(content)
+    return tmp_path / "model.npz"
 
 
 def _cut(tmp_path):
-    fitted().save(tmp_path / "model.nc")
-    whole = (tmp_path / "model.nc").read_bytes()
+    fitted().save(tmp_path / "model.npz")
+    whole = (tmp_path / "model.npz").read_bytes()
     return _written(tmp_path, whole[: len(whole) // 2])
 
 
 FILES = [
-    Row("to save before the fit", lambda tmp_path: tp.CP(2).save(tmp_path / "model.nc"), tp.NotFittedError),
-    Row("to load what is not there", lambda tmp_path: tp.load(tmp_path / "none.nc"), FileNotFoundError),
+    Row("to save before the fit", lambda tmp_path: tp.CP(2).save(tmp_path / "model.npz"), tp.NotFittedError),
+    Row("to load what is not there", lambda tmp_path: tp.load(tmp_path / "none.npz"), FileNotFoundError),
     Row("to load a text", lambda tmp_path: tp.load(_written(tmp_path, b"not a model")), V),
     Row("to load half a model", lambda tmp_path: tp.load(_cut(tmp_path)), V),
     Row("to load a folder", tp.load, (ValueError, IsADirectoryError)),

@@ -127,7 +127,7 @@ tp.io.write_results(model, folder, figures=(), about={"title": Fatal()})
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path):
     X = np.random.default_rng(0).random((5, 6, 4))
     model = tp.CP(1, n_starts=1, random_state=0).fit(X)
-    saved, place = tmp_path / "model.nc", tmp_path / "place"
+    saved, place = tmp_path / "model.npz", tmp_path / "place"
     place.mkdir()
     model.save(saved)
     run = [sys.executable, "-c", KILLED, str(saved), str(place / "out")]

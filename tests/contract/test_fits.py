@@ -245,8 +245,8 @@ def test_to_dataset_has_the_users_labels():
 @pytest.mark.parametrize("name", ["tparafac2 rigidity 1", "parafac2 ragged", "cp bounded", "tcmf"])
 def test_a_saved_model_is_the_same(name, tmp_path):
     model = model_of(name)
-    model.save(tmp_path / "model.nc")
-    again = tp.load(tmp_path / "model.nc")
+    model.save(tmp_path / "model.npz")
+    again = tp.load(tmp_path / "model.npz")
     assert type(again) is type(model)
     for one, other in zip(factors(again), factors(model)):
         for x, y in zip(one, other):

@@ -51,7 +51,7 @@ HARMED = {
     "another log": lambda folder: put(folder, "log.json", json.dumps({"files": {}})),
     "no log": lambda folder: (folder / "log.json").unlink(),
     "an edited figure": lambda folder: put(folder, "figures/strengths.svg"),
-    "a model of another run": lambda folder: shutil.copy(folder / "model.nc", folder / "models/2-mine.nc"),
+    "a model of another run": lambda folder: shutil.copy(folder / "model.npz", folder / "models/2-mine.npz"),
     "a table as other runs write": lambda folder: put(folder, "choice.csv"),
     "a figure as other runs write": lambda folder: put(folder, "figures/pattern-9.png"),
     "a folder": lambda folder: put(folder, "thesis/text.tex"),
@@ -70,7 +70,7 @@ def test_what_a_user_did_to_a_folder_is_never_lost(model, folder, harm):
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize("name", ["log.json", "loadings.csv", "model.nc", "comparison.csv"])
+@pytest.mark.parametrize("name", ["log.json", "loadings.csv", "model.npz", "comparison.csv"])
 def test_a_file_that_is_only_called_like_one_of_ours_is_never_lost(model, tmp_path, name):
     put(tmp_path / "mine", name, "file\nloadings.csv\n")
     with pytest.raises(FileExistsError) as caught:
@@ -83,6 +83,6 @@ def test_what_was_written_is_replaced_again_and_again(model, folder):
     (folder / "starts.csv").unlink()
     for _ in range(2):
         tp.io.write_results(model, folder, overwrite=True, figures=())
-    assert tp.load(folder / "model.nc").objective_ == model.objective_
+    assert tp.load(folder / "model.npz").objective_ == model.objective_
     assert not (folder / "figures").exists()
     assert [path.name for path in folder.parent.iterdir()] == ["out"]

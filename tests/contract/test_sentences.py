@@ -26,7 +26,6 @@ def rendered(tmp_path):
             sentence = str(error).replace(str(tmp_path), "<folder>")
             sentence = re.sub(r"^\w+\.__init__\(\).*", "(Python's own sentence)", sentence)
             sentence = re.sub(r" object at 0x[0-9a-f]+", "", sentence)
-            sentence = re.sub(r" \(Unable to .*?\)\)?(?=[.:])", " (...)", sentence)
             lines += [f"{row.what}: {type(error).__name__}", f"    {sentence}", ""]
     return "\n".join(lines)
 
