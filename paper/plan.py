@@ -26,7 +26,7 @@ SMOOTH = ("tPARAFAC2", "tCMF", "NNtCMF")  # the models of the paper with a lambd
 # Methods whose smoothness (and, if flexible, rigidity) each data set chooses by held-out data. The rank is
 # given, as for all methods; the truth is not used. A coarse choice tries fewer settings.
 HARD, FLEXIBLE = CHOSEN = ("tPARAFAC2, chosen", "flexible tPARAFAC2, chosen")
-COARSE = {"smoothness": (1e-3, 3e-3, 1e-2), "rigidity": (math.inf, 1.0), "n_masks": 1}
+COARSE = {"smoothness": (1e-3, 3e-3, 1e-2), "rigidity": (math.inf, 1.0)}
 
 
 class Task(NamedTuple):
@@ -109,7 +109,7 @@ def fit(task: Task, plan: Plan) -> tuple[tp.synthetic.SyntheticData, Any]:
         if task.model not in CHOSEN:
             return data, estimator(task.model, task.lambda_b).set_params(**effort, tol=1e-8).fit(data.X)
         search = (COARSE if plan.coarse else {}) | ({"rigidity": math.inf} if task.model == HARD else {})
-        search |= {"ranks": RANK, "nonnegative": None, "compare": False, "n_splits": 0}
+        search |= {"ranks": RANK, "nonnegative": None, "compare": False}
         choice = tp.choose(data.X, **search, **effort)
         if choice.record["interrupted"]:
             raise KeyboardInterrupt  # a choice from what was measured so far is no result here

@@ -2,87 +2,87 @@
 
 from math import inf
 
-COLUMNS = "model rank smoothness rigidity nonnegative hidden_error z_behind_chosen tied best_of_rank chosen"
-MEASURED = ("agreement", "replicability", "components_there", "components_replicable", "explained_variance")
-
-HARD, FLEXIBLE = "tPARAFAC2", "flexible tPARAFAC2"
-TRIED = [
-    (HARD, 2, 0.1, inf, None, 0.3, 5.0, False, False, False),
-    (HARD, 2, 0.01, inf, None, 0.2 * 1.002, 0.0, True, True, True),
-    (HARD, 2, 0.001, inf, None, 0.2, -0.5, True, False, False),
-    (FLEXIBLE, 2, 0.01, 1.0, None, 0.2 * 0.999, -1.5, True, False, False),
-    (HARD, 1, 0.01, inf, None, 0.4, 9.0, True, True, False),
-    (HARD, 3, 0.01, inf, None, 0.21, 1.0, True, True, False),
-    (f"{HARD}, non-negative rows", 2, 0.01, inf, "rows", 0.25, 2.0, False, False, False),
-    ("CP", 2, None, inf, None, 0.6, 12.0, False, False, False),
-]
+HARD, RELAXED = "tPARAFAC2", "relaxed tPARAFAC2"
+TRIED = {
+    "model": [HARD, HARD, HARD, RELAXED, HARD, HARD],
+    "rank": [2, 2, 2, 2, 1, 3],
+    "smoothness": [0.1, 0.01, 0.001, 0.01, 0.01, 0.01],
+    "rigidity": [inf, inf, inf, 1.0, inf, inf],
+    "nonnegative": [None] * 6,
+    "changes": ["smooth"] * 6,
+    "error": [0.3, 0.2 * 1.002, 0.2, 0.2 * 0.999, 0.4, 0.21],
+    "tied": [False, True, True, True, True, True],
+    "best_of_rank": [False, True, False, False, True, True],
+    "chosen": [False, True, False, False, False, False],
+}
+SIMILAR = [0.95, 0.97, 0.99, 0.96, 0.7, 0.3]
 
 
 def a_choice():
     """Rank 2 of 1 to 3, at smoothness 0.01."""
-    tried = {name: list(column) for name, column in zip(COLUMNS.split(), zip(*TRIED))}
-    tried["choosing_error"] = list(tried["hidden_error"])
-    known = [0, 1, 0, 0, 1, 1, 0, 1]
-    whole = {
-        "agreement": 1.0,
-        "replicability": 0.97,
-        "components_there": 2,
-        "components_replicable": 2,
-        "explained_variance": 0.8,
+    chosen = {
+        "rank": 2,
+        "smoothness": 0.01,
+        "rigidity": inf,
+        "nonnegative": None,
+        "changes": "smooth",
+        "model": "TParafac2",
+        "label": HARD,
+        "name": f"{HARD}, rank 2, smoothness 0.01",
+        "error": 0.2 * 1.002,
     }
-    tried |= {name: [whole[name] if one else None for one in known] for name in MEASURED}
-    settings = {"rank": 2, "smoothness": 0.01, "rigidity": inf, "nonnegative": None, "model": "TParafac2"}
-    settings |= {"label": HARD, "name": f"{HARD}, rank 2, smoothness 0.01", "hidden_error": 0.2 * 1.002}
-    lines = [3, 1, 7]
-    left_out = ("tied", "best_of_rank", "rank")
     return {
-        "chosen": settings,
-        "hard": dict(settings),
-        "rank": {
-            "rank": 2,
-            "by_error": 2,
-            "by_components": 2,
-            "replicable": 2,
-            "sure": True,
-            "doubts": [],
-        },
-        "z": 1.5,
-        "gain": 0.001,
+        "threshold": 0.9,
+        "ranks_asked": [1, 2, 3],
+        "n_folds": 5,
+        "groups": 0,
+        "sampled": None,
+        "bound_by_data": False,
+        "sudden": None,
+        "interrupted": False,
+        "chosen": chosen,
+        "hard": dict(chosen),
+        "relaxed": {"gain": 0.001, "z": 1.5, "null": 0.004, "chosen": False},
+        "sure": True,
+        "doubts": [],
+        "supported": 2,
+        "draws": [2, 2, 2],
         "tie_band": 0.005,
-        "tied": 3,
-        "paid": 0.0,
+        "by": "halves",
         "ranks": {
             "rank": [1, 2, 3],
-            "hidden_error": [0.4, 0.2 * 1.002, 0.21],
+            "error": [0.4, 0.2 * 1.002, 0.21],
+            "gain": [None, 0.499, -0.048],
             "z": [None, 9.0, -1.0],
-            "agreement": [1.0, 1.0, 0.5],
-            "all_there": [True, True, False],
-            "all_replicable": [True, True, False],
+            "rows": [None, 12.0, 3.0],
+            "null": [None, 0.02, None],
+            "supported": [True, True, False],
+            "agreement": [1.0, 1.0, 0.4],
             "model": [HARD] * 3,
             "smoothness": [0.01] * 3,
             "rigidity": [inf] * 3,
         },
-        "compared": {name: [tried[name][i] for i in lines] for name in tried if name not in left_out},
-        "tried": tried,
+        "tried": {name: list(column) for name, column in TRIED.items()},
         "components": {
-            "model": [HARD] * 6 + ["CP"] * 2,
-            "rank": [1, 2, 2, 3, 3, 3, 2, 2],
-            "component": [1, 1, 2, 1, 2, 3, 1, 2],
-            "replicability": [0.95, 0.97, 0.99, 0.96, 0.7, 0.3, 0.5, 0.5],
-            "chance": [0.0, 0.2, 0.3, 0.2, 0.3, 0.6, 0.1, 0.1],
-            "verdict": ["replicable"] * 4 + ["there", "not there", "there", "there"],
+            "model": [HARD] * 6,
+            "rank": [1, 2, 2, 3, 3, 3],
+            "component": [1, 1, 2, 1, 2, 3],
+            "folds": [0.99] * 6,
+            "folds_alone": [0.98] * 6,
+            "halves": SIMILAR,
+            "halves_alone": [0.9, 0.8, 0.9, 0.9, 0.6, 0.1],
+            "verdict": ["replicable"] * 4 + ["there", "not there"],
         },
-        "hides": "entries",
-        "n_masks": 2,
-        "share": 0.2,
-        "bound_by_data": False,
-        "n_splits": 5,
-        "threshold": 0.9,
-        "groups": 0,
-        "single_groups": 0,
-        "ranks_asked": [1, 2, 3],
-        "interrupted": False,
-        "nonnegative_data": False,
+        "compared": {
+            "model": [HARD, RELAXED, "CP"],
+            "smoothness": [0.01, 0.01, None],
+            "rigidity": [inf, 1.0, inf],
+            "error": [0.2004, 0.2, 0.6],
+            "excess": [0.0, -0.003, 1.994],
+            "z_behind_chosen": [0.0, -1.5, 12.0],
+            "chosen": [True, False, False],
+        },
+        "left_out": 0,
     }
 
 
@@ -93,28 +93,26 @@ def spread_out():
     kinds = ["replicable", "there", "not there"]
     places = [(rank, number) for rank in ranks for number in range(1, rank + 1)]
     record["ranks"] = {name: [column[1]] * 20 for name, column in record["ranks"].items()}
-    record["ranks"] |= {"rank": ranks, "hidden_error": [0.0] * 20}
+    record["ranks"] |= {"rank": ranks, "error": [0.0] * 20}
     tried = {name: [column[1]] * 20 for name, column in record["tried"].items()}
-    record["tried"] = tried | {"rank": ranks, "hidden_error": [0.0] * 20, "choosing_error": [0.0] * 20}
+    record["tried"] = tried | {"rank": ranks, "error": [0.0] * 20}
+    similar = [1.0 - number / 30 for _, number in places]
     record["components"] = {
         "model": [HARD] * len(places),
         "rank": [rank for rank, _ in places],
         "component": [number for _, number in places],
-        "replicability": [1.0 - number / 30 for _, number in places],
-        "chance": [0.5] * len(places),
+        **dict.fromkeys(("folds", "folds_alone", "halves"), similar),
+        "halves_alone": [0.5] * len(places),
         "verdict": [kinds[number % 3] for _, number in places],
     }
-    record["compared"]["hidden_error"] = [0.0] * 3
-    record["chosen"]["hidden_error"] = 0.0
+    record["chosen"]["error"] = 0.0
     return record
 
 
 def interrupted():
-    """The same before any fit to all data: nothing is known of starts, halves and other models."""
+    """The same before any fit to all data: nothing is known of starts, components and other models."""
     record = a_choice()
-    for table, names in (("ranks", ("agreement", "all_there", "all_replicable")), ("tried", MEASURED)):
-        for name in names:
-            record[table][name] = [None] * len(record[table][name])
-    record["compared"] = {name: column[1:2] for name, column in record["compared"].items()}
-    record["compared"] |= {name: [None] for name in MEASURED}
-    return record | {"components": {}, "interrupted": True}
+    record["ranks"] |= {"agreement": [None] * 3, "null": [None] * 3}
+    doubts = ["unknown", "interrupted"]
+    gone = {"components": {}, "compared": {}, "relaxed": None}
+    return record | gone | {"interrupted": True, "sure": False, "doubts": doubts}

@@ -12,7 +12,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import tparafac2 as tp
-from tparafac2.choosing import Parts
 from tparafac2.penalties import TemporalSmoothness, TotalVariation, Unimodal
 
 X = np.random.default_rng(0).random((4, 6, 5))
@@ -28,9 +27,8 @@ def compile_kernels(dtype: str) -> None:
     _fit(tp.TParafac2, HOLED, dtype=dtype, algorithm="paper")
     _fit(tp.TemporalCMF, X, dtype=dtype, penalties_b=[TotalVariation(0.1), Unimodal()])
     _fit(tp.TParafac2, X, dtype=dtype, penalties_c=[TemporalSmoothness(0.1)])
-    parts = Parts.of([csr_array(one) for one in X], dtype=dtype)
-    shown = parts.without(parts.draw(np.random.default_rng(0)))
-    tp.CP(2, n_starts=2, max_iter=3, random_state=0).fit_intake(shown.intake)
+    sparse = [csr_array(one) for one in X]
+    _fit(tp.CP, sparse, dtype=dtype)
 
 
 def _fit(model: type, data: np.ndarray, **settings: object) -> None:

@@ -14,7 +14,7 @@ from tparafac2.clusters import Cluster, is_unwanted
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
-QUICKLY = {"smoothness": [1e-3, 1e-2], "rigidity": float("inf"), "n_masks": 1, "n_splits": 2, "n_starts": 2}
+QUICKLY = {"smoothness": [1e-3, 1e-2], "rigidity": float("inf"), "n_starts": 2}
 
 
 @pytest.fixture

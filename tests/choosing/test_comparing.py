@@ -172,42 +172,7 @@ def test_labels_that_no_file_can_be_called(X, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"out"}
 
 
-def test_models_can_be_compared_on_the_same_hidden_entries_and_halves():
-    X = tp.synthetic.easy(seed=1, noise=0.2, n_times=4, n_rows=24, n_columns=16, n_concepts=2).X
-    ranks = {name: tp.TParafac2(2, 1e-3, n_starts=2, random_state=0) for name in ("one", "same")}
-    ranks["more"] = tp.TParafac2(4, 1e-3, n_starts=2, random_state=0)
-    table = tp.compare_models(ranks, X, replicate=True).set_index("model")
-    assert table.loc["one", "hidden_error"] == table.loc["same", "hidden_error"]
-    assert table.loc["one", "components_replicable"] == 2
-    assert table.loc["more", "components_replicable"] < 4
-    trust = ranks["more"].result_.trust  # the same of each component, with the model
-    assert trust.verdict.tolist().count("replicable") == table.loc["more", "components_replicable"]
-    assert trust.replicability.min() == table.loc["more", "replicability"]
-    assert table.loc["more", "notes"] == len(ranks["more"].notes_)
-    assert table.loc["more", "replicability"] < table.loc["one", "replicability"]
-    again = tp.compare_models(ranks, X, replicate=True, n_jobs=2).set_index("model")
-    assert same(table, again)
-
-
-def test_data_that_cannot_be_halved_are_refused_before_any_fit(X, monkeypatch):
-    monkeypatch.setattr(tp.TParafac2, "fit", lambda *given, **more: pytest.fail("it was fitted"))
-    with pytest.raises(ValueError, match="halves of 12 rows with 14 columns can tell at most 6 components"):
-        tp.compare_models(models(2, 7), X, replicate=True)
-
-
 @pytest.mark.parametrize("models", [{}, [tp.CP(1)], {"a": "cp"}, {"a": tp.CP}, None])
 def test_what_cannot_be_compared_is_refused(models):
     with pytest.raises((TypeError, ValueError), match="models"):
         tp.compare_models(models, np.ones((4, 6, 5)))
-
-
-def test_a_model_is_measured_in_the_same_way_whatever_is_beside_it():
-    X = tp.synthetic.easy(seed=1, noise=0.3, n_times=5, n_rows=24, n_columns=12, n_concepts=2).X
-    X[1:4, :, 3] = X[:3, :, 5] = np.nan
-    settings = {"n_starts": 2, "random_state": 0, "max_iter": 60}
-
-    def measured(*bridges):
-        models = {str(bridge): tp.TParafac2(2, 1e-2, bridge=bridge, **settings) for bridge in bridges}
-        return tp.compare_models(models, X, replicate=True).set_index("model")["hidden_error"]
-
-    assert measured(True, False)["False"] == measured(False, True)["False"] != measured(True)["True"]

@@ -1,7 +1,6 @@
 """Several models side by side: what was assumed is said, and what cannot be is refused before any work."""
 
 import json
-import signal
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import tparafac2 as tp
 
 NAMES = ["--rows", "who", "--columns", "word", "--time", "year", "--values", "n"]
 QUICK = ["--starts", "2", "--max-iter", "50"]
-FAST = [*QUICK, "--fit-only"]
+FAST = [*QUICK]
 
 
 @pytest.fixture
@@ -252,17 +251,9 @@ def larger(tmp_path):
     return [tmp_path / "x.npy", "--axes", "time,rows,columns", *QUICK]
 
 
-def test_models_stand_on_the_same_hidden_entries_and_halves(larger):
-    found = json.loads(run("compare", *larger, "--rank", "2", "--model", "tparafac2,cp", "--json").stdout)
-    changing, constant = found["models"]
-    assert changing["hidden_error"] < 0.5 < constant["hidden_error"]
-    assert changing["components_replicable"] <= changing["components_there"] <= 2
-    assert 0 <= changing["chance"] <= 1
-
-
 def test_several_bounds_and_rigidities(larger):
     asked = ["--rank", "2", "--nonnegative", "none,rows", "--rigidity", "inf,1", "--model", "tparafac2,cp"]
-    found = json.loads(run("compare", *larger, *asked, "--fit-only", "--json").stdout)["models"]
+    found = json.loads(run("compare", *larger, *asked, "--json").stdout)["models"]
     assert [line["model"] for line in found] == [
         "tparafac2 rank 2 rigidity inf nonnegative none",
         "tparafac2 rank 2 rigidity inf nonnegative rows",
@@ -271,26 +262,6 @@ def test_several_bounds_and_rigidities(larger):
         "cp rank 2 nonnegative none",
         "cp rank 2 nonnegative rows",
     ]
-    assert "hidden_error" not in found[0]
-
-
-def test_data_that_are_too_small_for_halves_are_compared_without(larger, table):
-    ended = run("compare", *larger, "--rank", "9")
-    assert ended.exit_code == 0, ended.output
-    assert "Note: hidden entries and halves of the rows say nothing here: halves of 16 rows" in ended.stderr
-    assert "hidden_error" not in ended.stdout
-
-
-def test_ctrl_c_while_models_are_measured_keeps_their_fits(larger, monkeypatch):
-    def interrupted(parts, sets, model):
-        signal.raise_signal(signal.SIGINT)
-        return 0.0
-
-    monkeypatch.setattr("tparafac2.choosing.replication._hide", interrupted)
-    ended = run("compare", *larger, "--rank", "1,2")
-    assert ended.exit_code == 130
-    assert "tparafac2 rank 2" in ended.stdout
-    assert "interrupted: 2 of 2 models were fitted, but not all measured." in ended.stderr
 
 
 def test_a_setting_that_some_models_cannot_use_is_said_of_the_others(table):

@@ -10,7 +10,7 @@ import tparafac2 as tp
 
 pytest.importorskip("distributed")
 AXES = ["--axes", "time,rows,columns"]
-LITTLE = ["--starts", "2", "--masks", "1", "--splits", "1", "--no-compare"]
+LITTLE = ["--starts", "2"]
 
 
 def alike(ours, theirs):

@@ -106,7 +106,7 @@ def test_pages_tables_and_facts_of_what_was_fitted(table, tmp_path):
 
 
 def test_several_models_side_by_side(table):
-    fast = ["--starts", "2", "--max-iter", "200", "--fit-only"]
+    fast = ["--starts", "2", "--max-iter", "200"]
     models = ["--rank", "1", "--rank", "2", "--model", "cp", "--model", "tparafac2"]
     result = run("compare", table, *NAMES, *fast, *models)
     assert result.exit_code == 0, result.stderr

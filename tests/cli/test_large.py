@@ -61,12 +61,6 @@ def test_what_is_refused(store, tmp_path, more, sentence):
     assert not (tmp_path / "out").exists()
 
 
-def test_choosing_needs_memory(store):
-    ended = run("choose", store, "--axes", "time,rows,columns", "--memory", "2MB")
-    assert ended.exit_code == 3
-    assert "must be in memory" in ended.stderr
-
-
 def test_what_is_there(store):
     ended = run("info", store)
     assert (ended.exit_code, "Zarr store" in ended.stdout) == (0, True)

@@ -12,7 +12,7 @@ import tparafac2 as tp
 from tparafac2.cli.making import read_sparsity
 
 QUICK = ["--starts", "1", "--max-iter", "30"]
-CHOSEN = [*QUICK, "--ranks", "1", "--rigidity", "inf", "--masks", "1", "--splits", "0", "--jobs", "1"]
+CHOSEN = [*QUICK, "--ranks", "1", "--rigidity", "inf", "--jobs", "1"]
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_fit_keeps_what_was_asked_for(data, tmp_path):
 
 def test_several_kinds_of_changes_are_compared(data):
     words = ["--changes", "smooth,sudden", "--sparsity", "1e-5", "--smooth-strengths", "5"]
-    given = ["--rank", "1", "--model", "tparafac2,cp", *QUICK, "--fit-only", "--json"]
+    given = ["--rank", "1", "--model", "tparafac2,cp", *QUICK, "--json"]
     ended = run("compare", data, *axes(*words, *given))
     assert ended.exit_code == 0, ended.output
     assert [one["model"] for one in json.loads(ended.stdout)["models"]] == [

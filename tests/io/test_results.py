@@ -206,10 +206,13 @@ def test_one_kind_of_figure_needs_no_list(model, tmp_path, monkeypatch):
     assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg"}
 
 
+CHOICE = ("choice.csv", "choice_settings.csv", "choice_components.csv")
+
+
 @pytest.fixture(scope="module")
 def chosen(model):
     """The same model as if its settings had been chosen."""
-    trust = Trust(replicability=[0.97, 0.5], chance=[0.2, 0.3], verdict=["replicable", "there"])
+    trust = Trust(replicability=[0.97, 0.5], alone=[0.9, 0.6], verdict=["replicable", "there"])
     other = tp.TParafac2(2)
     other._take(replace(model.result_, trust=trust, choice=a_choice()))
     return other
@@ -217,15 +220,14 @@ def chosen(model):
 
 def test_what_the_data_chose_is_in_tables_and_a_figure(chosen, tmp_path):
     folder = write_results(chosen, tmp_path / "out", figures="svg")
-    assert set(names(folder)) == {*FILES, "figures", "components.csv", "choice.csv", "choice_components.csv"}
+    assert set(names(folder)) == {*FILES, "figures", "components.csv", *CHOICE}
     assert "choice.svg" in names(folder / "figures")
-    tried = pd.read_csv(folder / "choice.csv")
-    assert tried["hidden_error"].tolist() == a_choice()["tried"]["hidden_error"]
+    assert pd.read_csv(folder / "choice.csv")["error"].tolist() == a_choice()["ranks"]["error"]
+    tried = pd.read_csv(folder / "choice_settings.csv")
     assert tried["rigidity"].tolist() == a_choice()["tried"]["rigidity"]
-    assert tried["agreement"].isna().sum() == 4
-    assert pd.read_csv(folder / "choice_components.csv").shape == (8, 6)
+    assert pd.read_csv(folder / "choice_components.csv").shape == (6, 8)
     components = pd.read_csv(folder / "components.csv")
-    assert list(components.columns) == ["component", "share", "replicability", "chance", "verdict"]
+    assert list(components.columns) == ["component", "share", "replicability", "alone", "verdict"]
     assert components["verdict"].tolist() == ["replicable", "there"]
     assert check_folder(folder, overwrite=True) == folder  # all of it is known to be ours
 
@@ -233,7 +235,7 @@ def test_what_the_data_chose_is_in_tables_and_a_figure(chosen, tmp_path):
 def test_what_an_interrupted_choice_did_not_measure_has_no_table(chosen):
     result = replace(chosen.result_, trust=Trust(z=1.0), choice=interrupted())
     assert not {"components", "choice_components"} & set(tidy_tables(result))
-    assert len(tidy_tables(result)["choice"]) == 8
+    assert len(tidy_tables(result)["choice"]) == 3
 
 
 def test_tables_have_the_ends_of_bands():

@@ -229,9 +229,6 @@ def test_patterns_larger_than_memory(X, tmp_path):
         tp.TParafac2(3, n_starts=300).fit(tp.Stored(memmapped(X, tmp_path), memory=MEMORY))
 
 
-def test_the_data_choose_in_memory_only(X, tmp_path):
-    with pytest.raises(TypeError, match="read in blocks of rows: give rank and smoothness"):
-        tp.choose(tp.Stored(memmapped(X, tmp_path)))
 
 
 def test_a_store_that_changes(X, tmp_path):

@@ -217,5 +217,5 @@ def test_an_exploded_fit_is_told_without_noise():
 
 
 def test_a_component_has_the_verdict_of_halves_of_the_rows():
-    trust = Trust(replicability=[0.97, 0.4], chance=[0.2, 0.3], verdict=["replicable", "not there"])
+    trust = Trust(replicability=[0.97, 0.4], alone=[0.2, 0.3], verdict=["replicable", "not there"])
     assert [one.verdict for one in accounts(trust=trust)] == ["replicable", "not there"]

@@ -43,7 +43,7 @@ def test_what_is_not_determined_or_not_there_is_not_shown_first():
     undetermined = np.zeros((4, 2), dtype=bool)
     undetermined[1:, 1] = True
     assert opened(changing(0.3, 1.0, undetermined=undetermined)).component == 0
-    trust = Trust(replicability=[0.9, 0.1], chance=[0.2, 0.2], verdict=["there", "not there"])
+    trust = Trust(replicability=[0.9, 0.1], alone=[0.2, 0.2], verdict=["there", "not there"])
     assert opened(changing(0.3, 1.0, trust=trust)).component == 0
 
 

@@ -95,7 +95,7 @@ def strengths(cosine):
 
 
 def trust(**changes):
-    plain = {"replicability": [0.97, 0.7, 0.95], "chance": [0.4, 0.5, 0.4], "verdict": ["replicable"] * 3}
+    plain = {"replicability": [0.97, 0.7, 0.95], "alone": [0.4, 0.5, 0.4], "verdict": ["replicable"] * 3}
     return Trust(**(plain | changes))
 
 
@@ -164,13 +164,11 @@ CASES = {
     Kind.APPENDED: {"appended": {"squares": [1.0, 2.0], "errors": [0.5, 0.5]}},
     Kind.ONLY_THERE: {"trust": trust(verdict=["replicable", "there", "replicable"])},
     Kind.NOT_THERE: {"trust": trust(verdict=["replicable", "not there", "replicable"])},
-    Kind.DEPENDS_ON_SETTING: {"trust": trust(stability=[0.95, 0.8, 1.0], n_settings=4)},
-    Kind.CONSTRAINT_CONTRADICTED: {"trust": trust(z=5.0, gain=0.03)},
-    Kind.CONSTRAINT_DOUBTFUL: {"trust": trust(z=2.0)},
+    Kind.DEPENDS_ON_SETTING: {"trust": trust(stability=[0.95, 0.8, 1.0])},
+    Kind.CONSTRAINT_CONTRADICTED: {"trust": trust(z=5.0, gain=0.03, null=0.01)},
     Kind.RANK_UNSURE: {
-        "choice": {"rank": {"rank": 2, "sure": False, "doubts": ["starts"]}, "ranks_asked": [1, 2]}
+        "choice": {"chosen": {"rank": 2}, "sure": False, "doubts": ["starts"], "ranks_asked": [1, 2]}
     },
-    Kind.SINGLE_GROUPS: {"choice": {"single_groups": 1, "groups": 3}},
     Kind.INTERVALS: {"intervals": intervals_for(make())},
     Kind.UNSTABLE: {"intervals": intervals_for(make(), unmatched=np.array([0.0, 0.3, 0.0]))},
     Kind.TRUST: {},

@@ -59,7 +59,7 @@ def test_what_is_not_determined_is_passed_over():
 
 
 def test_how_sure_it_is():
-    trust = Trust(replicability=[0.97, 0.5], chance=[0.4, 0.4], verdict=["replicable", "there"])
+    trust = Trust(replicability=[0.97, 0.5], alone=[0.4, 0.4], verdict=["replicable", "there"])
     first, second = portraits(moving(trust=trust))
     assert first.sure[0].startswith("replicable (0.97")
     assert second.sure[0].startswith("there (0.50")

@@ -12,14 +12,14 @@ from tparafac2.result import Trust, load_result
 
 FULL = {
     "replicability": [0.97, 1 / 3],
-    "chance": [0.4, np.nan],
+    "alone": [0.4, np.nan],
     "verdict": ["replicable", "not there"],
     "stability": [1.0, 0.2],
     "threshold": 0.85,
-    "n_splits": 5,
-    "n_settings": 3,
+    "by": "halves",
     "z": 6.5,
     "gain": 0.01,
+    "null": 0.001,
 }
 
 
@@ -48,8 +48,8 @@ SHARES = st.floats(0, 1) | st.just(np.nan)
     st.none() | st.floats(),
 )
 def test_any_record_is_read_as_it_was_written(components, z):
-    replicability, chance, verdict = zip(*components)
-    trust = Trust(replicability=replicability, chance=chance, verdict=verdict, z=z)
+    replicability, alone, verdict = zip(*components)
+    trust = Trust(replicability=replicability, alone=alone, verdict=verdict, z=z)
     kept = json.loads(json.dumps(trust.to_record() | {"of a later version": 1}))
     again = Trust.from_record(kept)
     for name, array in trust.by_component.items():
@@ -61,7 +61,7 @@ def test_any_record_is_read_as_it_was_written(components, z):
 def test_the_data_set_has_it_by_component():
     result = hand_made(trust=Trust(**FULL))
     dataset = result.to_dataset()
-    for name, kept in {"replicability": "replicability", "chance_likeness": "chance"}.items():
+    for name, kept in {"replicability": "replicability", "replicability_alone": "alone"}.items():
         np.testing.assert_array_equal(dataset[name].sel(component=[1, 2]), FULL[kept])
     assert dataset["stability"].dims == dataset["verdict"].dims == ("component",)
     assert dataset["verdict"].values.tolist() == FULL["verdict"]
@@ -79,7 +79,7 @@ def test_shares_of_strength_are_in_the_data_set():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"replicability": [1.0], "chance": [0.1, 0.2]}, "one number for each component"),
+        ({"replicability": [1.0], "alone": [0.1, 0.2]}, "one number for each component"),
         ({"stability": [[1.0, 1.0]]}, "one number for each component"),
         ({"verdict": ["perhaps", "there"]}, "got 'perhaps'"),
         ({"stability": [1.0, 1.0, 1.0]}, "trust must be of 2 components; got that of 3"),

@@ -2,9 +2,6 @@
 
 from tparafac2.choosing.choice import Choice
 from tparafac2.choosing.comparing import compare_models, compared, was_interrupted
-from tparafac2.choosing.parts import Parts
-from tparafac2.choosing.procedure import choose
-from tparafac2.choosing.replication import Replication
-from tparafac2.choosing.search import Search
+from tparafac2.choosing.search import check_search, choose
 
 __all__ = ["Choice", "choose", "compare_models"]

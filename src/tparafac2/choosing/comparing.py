@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from tparafac2.choosing.replication import Replication
 from tparafac2.clusters import Cluster, count_threads, is_unwanted
-from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs, require_flag, told
+from tparafac2.fitting import ConvergenceWarning, check_jobs, count_jobs, told
 from tparafac2.models import Decomposition
 from tparafac2.result import Kind, count_same_objective, share_alike
 from tparafac2.starts import Interrupt, Progress, flag_file, helping, in_processes, no_orphans, one_of_several
@@ -32,7 +31,6 @@ def compare_models(
     data: Any,
     *,
     n_jobs: int = 1,
-    replicate: bool = False,
     client: Any = None,
     **fit: Any,
 ) -> pd.DataFrame:
@@ -47,9 +45,6 @@ def compare_models(
     n_jobs : int
         How many models are fitted at the same time, each in a process of its own; -1 for one per core. With
         more than one, `n_jobs` of the models is not used. The answer does not depend on it.
-    replicate : bool
-        Also hide a fifth of the entries, and halve the rows five times, the same for all models. It takes
-        about as long again for each model as its fit, or longer.
     client : distributed.Client, optional
         Of a Dask cluster, whose workers fit the models instead of processes.
     **fit
@@ -62,10 +57,6 @@ def compare_models(
         than the chosen one ended at its objective (`same_objective`), and what share of them found its
         components, with a factor match score of .99 or better (`agreement`; NaN if there is no other): near 1
         it can be trusted. After Ctrl-C the models that were not finished have no line.
-        With `replicate` also the squared error at hidden entries relative to their own squares
-        (`hidden_error`); how alike the least replicable component is in halves of the rows (`replicability`),
-        how alike it would be by chance, and how many components are more alike than by chance
-        (`components_there`), and by 0.9 (`components_replicable`).
 
     Examples
     --------
@@ -77,19 +68,13 @@ def compare_models(
     """
     import pandas as pd
 
-    require_flag("replicate", replicate)
     if not isinstance(models, Mapping) or not all(isinstance(one, Decomposition) for one in models.values()):
         raise TypeError(
             f"models must be a mapping of labels to models, such as {{'CP': CP(2)}}; got {told(models)}."
         )
     if not models:
         raise ValueError("there are no models to compare: give at least one.")
-    replication = Replication(list(models.values()), data, **fit) if replicate else None
-    lines = list(compared(models, data, n_jobs=n_jobs, client=client, **fit))
-    if replication is None or len(lines) < len(models):
-        return pd.DataFrame(lines)
-    measured = replication.measure(models, n_jobs, client=client)
-    return pd.DataFrame([line | measured.get(line["model"], {}) for line in lines])
+    return pd.DataFrame(compared(models, data, n_jobs=n_jobs, client=client, **fit))
 
 
 def compared(

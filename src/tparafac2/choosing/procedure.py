@@ -1,456 +1,359 @@
-"""The procedure: from data to a model whose rank, smoothness and rigidity the data chose."""
+"""The procedure: what is measured, one after the other, until the answer stands."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from difflib import get_close_matches
-from numbers import Integral
-from typing import Any, NamedTuple, TypeVar, Unpack
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tparafac2.choosing import rules
 from tparafac2.choosing.candidates import Candidate
-from tparafac2.choosing.choice import Choice, as_record
-from tparafac2.choosing.evidence import Evidence, Measured
-from tparafac2.choosing.halves import Split, split_likeness, usable_splits
-from tparafac2.choosing.hidden import hidden_errors
-from tparafac2.choosing.hiding import Hidden
-from tparafac2.choosing.likeness import Likeness, aligned, cross_likeness, likeness
-from tparafac2.choosing.parts import Parts
-from tparafac2.choosing.rules import (
-    GIVES_WAY,
-    IMPROVES,
-    RankChoice,
-    Settled,
-    choose_rank,
-    paired_z,
-    settle,
-    verdicts,
+from tparafac2.choosing.rules import Similarity
+from tparafac2.choosing.scores import Scores
+from tparafac2.choosing.similarity import aligned
+from tparafac2.choosing.tasks import (
+    Whole,
+    Work,
+    compare_halves,
+    fit_all,
+    null_gain,
+    search_rank,
+    sums_of,
+    try_again,
 )
-from tparafac2.choosing.search import Asked, Search
 from tparafac2.choosing.workers import Workers
-from tparafac2.fitting import count_jobs, read_groups, warn_if_unsound
-from tparafac2.metrics import assign
-from tparafac2.models import Decomposition
-from tparafac2.reasons import above
-from tparafac2.result import AGREEMENT, Result, Trust, courses, share_alike
-from tparafac2.solver import compile_missing
 
-Done = TypeVar("Done")
-
-_SHARE = 0.1  # of the observed entries that choose, and as many that test
-_WHOLE: dict[str, Any] = {"tol": 1e-6, "feasibility_tol": 1e-4, "max_iter": 500, "n_jobs": 1}
+_DRAWS = 3  # of the folds; more where they disagree
+_MOST_DRAWS = 10
+_NULLS = 4
+_HALVES = 5
+_FEW_ROWS = 50  # with fewer, halves are too small to decide
 _WHOLE_STARTS = 6
-_SAME_COMPONENT = 0.95  # likeness from which a component of the last fit is the one looked for in halves
-_UNIDENTIFIED_COST = 0.02  # so much more error is paid for components that the starts agree on
 
 
-def choose(
-    X: Any,
-    *,
-    dims: Mapping[str, Hashable] | None = None,
-    mask: Any = None,
-    times: Any = None,
-    weights: Any = None,
-    groups: Any = None,
-    client: Any = None,
-    **search: Unpack[Asked],
-) -> Choice:
-    """Let the data choose rank, smoothness and rigidity, and say how far to trust the answer.
+@dataclass
+class Evidence:
+    """All that is known of a choice so far; every part may be missing, since the user may interrupt."""
 
-    Smoothness and rigidity are those that best predict observed entries which were hidden from the fit; the
-    PARAFAC2 constraint gives way only if that helps at entries that did not choose. The rank is the largest
-    one that still predicts better than fewer, and whose components are all found again in other rows.
+    scores: Scores = field(default_factory=Scores)
+    setting: dict[int, Candidate] = field(default_factory=dict)
+    final: dict[int, Candidate] = field(default_factory=dict)
+    whole: dict[Candidate, Whole] = field(default_factory=dict)
+    folds: dict[Candidate, list[Similarity]] = field(default_factory=dict)
+    halves: dict[Candidate, list[Similarity]] = field(default_factory=dict)
+    nulls: dict[tuple[Candidate | None, Candidate], list[float]] = field(default_factory=dict)
+
+    def settled(self, rank: int) -> Candidate:
+        """The setting of a rank: that of least error, unless its relaxed constraint gained too little."""
+        return self.final.get(rank, self.setting[rank])
+
+    def threshold(self, fewer: Candidate | None, more: Candidate) -> float | None:
+        """What a gain has to exceed; None where that was not measured."""
+        null = self.nulls.get((fewer, more), [])
+        return rules.upper_range(null) if len(null) > 1 else None
+
+
+class Procedure:
+    """One choice, step by step; every step leaves whole evidence behind.
 
     Parameters
     ----------
-    X, dims, mask, times, weights
-        As in `fit`; weights as numbers only.
-    groups : sequence of I values, or mapping or Series by row label, optional
-        Groups of rows (treatment, sex, region): halves of the rows have half of each.
-    client : distributed.Client, optional
-        Of a Dask cluster, whose workers do the fits that choose, instead of processes. The last fit, of what
-        was chosen, is done here.
-    ranks : int or several, optional
-        Ranks to try; one is taken as it is. 1 to 8, as far as halves of the rows allow. Larger ones are
-        left out once one predicts worse than a smaller one, or two in a row no better.
-    smoothness, rigidity : float or several, optional
-        Values to try; one number is taken as it is. Half decades from 1e-4 to 1e-1; and infinite, 100, 10,
-        1, 0.1 and 0.
-    nonnegative : {"auto", "patterns", "rows", "both"}, optional
-        What must not be negative: "auto" searches with non-negative patterns where no data are negative.
-    changes : {"smooth", "sudden", "auto"}
-        How patterns change, see `TParafac2`. "auto" searches with smooth changes, and takes sudden ones where
-        these predict better at entries that did not choose.
-    sparsity, smooth_strengths
-        As in `TParafac2`, and taken as they are; models without norm penalties are compared without them.
-    compare : bool
-        Also set other models (CP, PARAFAC2, the hard and the flexible one, smooth or sudden changes, and
-        other bounds where no data are negative) beside the chosen one, on the same hidden entries and halves.
-    n_masks : int
-        How often entries are hidden: a tenth that chooses and another that tests.
-    n_splits : int
-        How often the rows are halved; 0 leaves that out, and replicability is not known.
-    threshold : float
-        Likeness from which a component is replicable.
-    n_starts, max_iter, period, bridge, dtype
-        As in `TParafac2`.
-    random_state : int, optional
-        The same seed gives the same choice.
-    n_jobs : int
-        Fits that run side by side, each in a process of its own; -1 for one per core. The answer does not
-        depend on it.
-    progress : bool, optional
-        Show a line of progress; by default only on a terminal.
-    keep : bool
-        Keep the models that were fitted to all data for each rank, and those compared, in ``Choice.models``.
-
-    Returns
-    -------
-    Choice
-        With the fitted model. After Ctrl-C the best so far: what was not measured is then not known.
-
-    Examples
-    --------
-    >>> import tparafac2 as tp
-    >>> X = tp.synthetic.easy(seed=1, noise=0.2, n_times=6, n_rows=60, n_columns=30, n_concepts=2).X
-    >>> choice = tp.choose(X, ranks=range(1, 4), smoothness=[1e-3, 1e-2], rigidity=float("inf"),
-    ...                    compare=False, n_masks=1, n_splits=3, n_starts=3, random_state=0)
-    >>> choice.model.rank
-    2
+    work : Work
+    ranks : sequence of int
+    first : Candidate
+        Its bounds, changes and model are those of all.
+    workers : Workers
     """
-    _require_known(search)
-    asked = Search(**search)
-    parts = Parts.of(
-        X,
-        dims=dims,
-        mask=mask,
-        times=times,
-        weights=weights,
-        dtype=asked.dtype,
-        bridge=asked.bridge,
-    )
-    if search.get("ranks") is None:
-        asked = asked.cut_to(parts.shape)
-    asked.check_size(parts.shape)
-    members = read_groups(groups, parts.labels, parts.shape[1])
-    choice = _Procedure(asked, parts, members, client).run()
-    warn_if_unsound(choice.model.result_)
-    return choice
 
+    def __init__(self, work: Work, ranks: Sequence[int], first: Candidate, workers: Workers) -> None:
+        self.work, self.ranks, self.first, self.workers = work, sorted(ranks), first, workers
+        self.known = Evidence()
 
-def _require_known(given: Mapping[str, Any]) -> None:
-    known = [*Asked.__annotations__, "dims", "mask", "times", "weights", "groups", "client"]
-    for name in given:
-        if name not in known:
-            like = get_close_matches(name, known, 1)
-            meant = f": did you mean {like[0]}?" if like else "."
-            raise TypeError(f"choose has no argument {name!r}{meant}")
+    def choose_rank(self) -> int:
+        """Measure until the answer stands, and give the rank."""
+        self._search()
+        if not self.known.setting:
+            raise KeyboardInterrupt("interrupted before any rank was tried.")
+        self._measure(list(self.known.setting), range(1, _DRAWS))
+        draws = _DRAWS
+        self._find_nulls()
+        while len(set(self.by_draw)) > 1 and draws < _MOST_DRAWS and not self.workers.interrupted:
+            disputed = range(min(self.by_draw), max(self.by_draw) + 1)
+            self._measure([one for one in self.known.setting if one in disputed], range(draws, draws + 2))
+            draws += 2
+            self._find_nulls()
+        self._halve([one for rank, one in self.known.setting.items() if rank <= self.supported + 1])
+        return self.chosen
 
+    def relax(self, rank: int) -> None:
+        """Keep a relaxed constraint only where that gains more than the null does; otherwise tighten it."""
+        setting = self.known.setting[rank]
+        hard = self.best_hard(rank)
+        if hard is None or hard == setting:
+            return
+        self._fit_all([hard])
+        if hard not in self.known.whole:
+            return
+        self._measure_settings([hard], range(1, _DRAWS))
+        if self.known.scores.gain(hard, setting) > 0:
+            self._null([(hard, setting)])
+        threshold = self.known.threshold(hard, setting)
+        if threshold is not None and self.known.scores.gain(hard, setting) > threshold:
+            return
+        self.known.final[rank] = hard
+        self._halve([hard])
 
-class _Piece(NamedTuple):
-    """What a worker needs to know."""
+    def jump(self, rank: int) -> dict[str, Any] | None:
+        """Let changes be sudden, if that gains more than the null does."""
+        smooth = self.known.settled(rank)
+        first = smooth._replace(changes="sudden")
+        (done,) = self.workers.do(search_rank, [(self._near(smooth), first, 0)])
+        if done is None:
+            return None
+        self.known.scores.add(done[0], 0)
+        sudden = rules.settle(sums_of(done[0]))
+        self._fit_all([sudden])
+        self._measure_settings([sudden], range(1, _DRAWS))
+        gain, z = self.known.scores.gain(smooth, sudden), self.known.scores.z(smooth, sudden)
+        if gain > 0:
+            self._null([(smooth, sudden)])
+        threshold = self.known.threshold(smooth, sudden)
+        better = threshold is not None and gain > threshold
+        if better:
+            self.known.final[rank] = sudden
+            self._halve([sudden])
+        return {"gain": gain, "z": z, "null": threshold, "chosen": better}
 
-    parts: Parts
-    search: Search
-    seed: int
+    def compare(self, rank: int, others: Sequence[Candidate]) -> list[Candidate]:
+        """The best setting of other kinds of model, in the same draws."""
+        setting = self.known.settled(rank)
+        work, best = self._near(setting), []
+        for done in self.workers.do(search_rank, [(work, one, 0) for one in others]):
+            if done is not None:
+                self.known.scores.add(done[0], 0)
+                best.append(rules.settle(sums_of(done[0])))
+        return best
 
+    def test_nothing(self, rank: int) -> None:
+        """Whether one component gains more than it does where rows have nothing in common."""
+        if rank == 1:
+            self._null([(None, self.known.setting[1])])
 
-class _Procedure:
-    """One choice, step by step; every step leaves whole evidence behind."""
+    def relaxation(self, rank: int) -> dict[str, Any] | None:
+        """What relaxing the constraint gains at a rank; None where not both were tried."""
+        setting, hard = self.known.settled(rank), self.best_hard(rank)
+        scores = self.known.scores
+        soft = setting
+        if hard == setting:
+            tested = [more for fewer, more in self.known.nulls if fewer == hard and more.rank == rank]
+            kind = self.first._replace(rank=rank, smoothness=None)
+            own = [one for one in scores.errors if one.hard._replace(smoothness=None) == kind]
+            relaxed = {
+                one: scores.error(one, [0]) for one in own if one.is_relaxed and 0 in scores.errors[one]
+            }
+            if not relaxed:
+                return None
+            soft = tested[0] if tested else rules.smoothest(relaxed)
+        if hard is None or not soft.is_relaxed:
+            return None
+        gain, z = scores.gain(hard, soft), scores.z(hard, soft)
+        return {"gain": gain, "z": z, "null": self.known.threshold(hard, soft), "chosen": setting.is_relaxed}
 
-    def __init__(
-        self, search: Search, parts: Parts, groups: NDArray[np.intp] | None, client: Any = None
-    ) -> None:
-        streams = np.random.SeedSequence(_entropy(search.random_state)).spawn(3)
-        draws, halves = (np.random.default_rng(stream) for stream in streams[:2])
-        seed = int(streams[2].generate_state(1)[0])
-        bound = search.nonnegative
-        if bound == "auto":
-            bound = "patterns" if parts.nonnegative else None
-        self.search, self.parts, self.groups, self.client = search, parts, groups, client
-        changes = "sudden" if search.changes == "sudden" else "smooth"
-        self.first = Candidate(search.ranks[0], nonnegative=bound, changes=changes)
-        self.sudden: dict[str, Any] | None = None
-        self.work = _Piece(parts, search, seed)
-        self.masks = [parts.draw(draws, _SHARE) for _ in range(search.n_masks)]
-        self.splits = usable_splits(halves, parts, search.n_splits, groups)
-        self.evidence = Evidence(search.threshold, search.n_masks)
+    def stability(self, rank: int) -> np.ndarray | None:
+        """How similar each component stays at settings that predict as well, at the worst."""
+        setting = self.known.settled(rank)
+        if setting not in self.known.whole or self.workers.interrupted:
+            return None
+        errors = {
+            one: self.known.scores.error(one, [0])
+            for one in self.known.scores.errors
+            if one.label == setting.label and one.rank == rank and 0 in self.known.scores.errors[one]
+        }
+        others = [one for one in rules.tied(errors, setting) if one != setting] if setting in errors else []
+        if not others:
+            return None
+        model = self.known.whole[setting].model
+        worst = np.ones(rank)
+        for fit in self.workers.do(fit_all, [(self.work, one, 2) for one in others]):
+            if fit is None:
+                return None
+            worst = np.minimum(worst, (aligned(fit.model, model) * model).sum(axis=0))
+        return np.asarray(worst)
 
-    def run(self) -> Choice:
-        """Measure, judge, and fit what was chosen."""
-        # Or each process would compile for itself.
-        if self.client is not None or count_jobs(self.search.n_jobs) > 1:
-            for observed in (True, False):
-                compile_missing(self.search.dtype, observed)
-        with Workers(self.search.n_jobs, self.search.progress, self.client) as workers:
-            n_models = len(self.search.ranks) + len(self._others(self.first)) * self.search.compare
-            workers.expect(n_models * (len(self.masks) + 1 + len(self.splits)))
-            self._search_ranks(workers)
-            self._fit_whole(workers, [one.chosen for one in self.evidence.settled.values()])
-            self._settle_on_what_is_determined(workers)
-            self._halve(workers, [one.chosen for one in self.evidence.settled.values()])
-            if not self.evidence.settled:
-                raise KeyboardInterrupt("interrupted before any rank was tried on hidden entries.")
-            rank = choose_rank(self.evidence.by_rank(), workers.interrupted)
-            chosen = self.evidence.settled[rank.rank].chosen
-            if self.search.changes == "auto":
-                chosen = self._let_jump(workers, chosen)
-            if self.search.compare:
-                self._compare(workers, chosen)
-            interrupted = workers.interrupted
-        model = self.search.model(chosen).fit_intake(self.parts.whole, self.parts.preparation)
-        return self._finished(model, chosen, rank, interrupted)
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Which of the user's slices were fitted, in the order of time."""
+        return self.work.splits.whole.order
 
-    def _search_ranks(self, workers: Workers) -> None:
-        """Errors at hidden entries, rank by rank, until larger ones predict no better."""
-        ranks = list(self.search.ranks)
-        together = max(1, workers.n_jobs // len(self.masks))  # ranks that are worked on side by side
-        for first in range(0, len(ranks), together):
-            some = ranks[first : first + together]
-            pieces = [
-                (self.work, mask, self.first._replace(rank=rank)) for rank in some for mask in self.masks
-            ]
-            done = workers.do(_measure, pieces)
-            for rank, masks in zip(some, _grouped(done, len(self.masks))):
-                if masks is None:
+    # --- what is measured ---
+
+    def _search(self) -> None:
+        """Errors of all settings, rank by rank, until two ranks beyond the best are known."""
+        together = max(1, self.workers.n_jobs)
+        for first in range(0, len(self.ranks), together):
+            some = self.ranks[first : first + together]
+            pieces = [(self.work, self.first._replace(rank=rank), 0) for rank in some]
+            for rank, done in zip(some, self.workers.do(search_rank, pieces)):
+                if done is None:
                     return
-                self.evidence.settled[rank] = settle(self.evidence.add(masks), (), len(self.masks))
+                found, self.known.scores.squares = done
+                self.known.scores.add(found, 0)
+                self.known.setting[rank] = rules.settle(sums_of(found))
                 if self._is_enough():
                     return
 
     def _is_enough(self) -> bool:
-        """Whether the last rank predicted worse than the best before it, or the last two no better."""
-        chosen = [one.chosen for _, one in sorted(self.evidence.settled.items())]
-        for last, z in ((1, -IMPROVES), (2, IMPROVES)):
-            if len(chosen) > last:
-                earlier = min(chosen[:-last], key=self.evidence.error)
-                if all(self.evidence.z(one, earlier) < z for one in chosen[-last:]):
-                    return True
-        return False
+        errors = {rank: self.known.scores.error(one) for rank, one in self.known.setting.items()}
+        least = min(errors.values())
+        best = min(rank for rank, error in errors.items() if error <= (1 + rules.TIE_BAND) * least)
+        return sum(rank > best for rank in errors) >= rules.BEYOND
 
-    def _fit_whole(self, workers: Workers, candidates: Sequence[Candidate]) -> None:
-        """Fit all data, from several starts, to see whether these agree."""
-        fits = workers.do(_fit_whole, [(self.work, one) for one in candidates])
-        self.evidence.whole |= {one: fit for one, fit in zip(candidates, fits) if fit is not None}
+    def _measure(self, ranks: Sequence[int], draws: Iterable[int]) -> None:
+        """Fit all rows at the setting of each rank, and try it again in further draws of the folds."""
+        settings = [self.known.setting[rank] for rank in ranks]
+        self._fit_all(settings)
+        self._measure_settings(settings, draws)
 
-    def _settle_on_what_is_determined(self, workers: Workers) -> None:
-        """Where starts disagree at a setting, take a smoother one that predicts nearly as well."""
-        again = []
-        for rank, settled in self.evidence.settled.items():
-            agreement = self.evidence.agreement(settled.chosen)
-            if agreement is None or agreement >= AGREEMENT:
+    def _measure_settings(self, settings: Sequence[Candidate], draws: Iterable[int]) -> None:
+        tasks = []
+        for draw in draws:
+            for one in settings:
+                whole = self.known.whole.get(one)
+                tasks.append((self.work, one, draw, None if whole is None else whole.model))
+        for (_, setting, draw, _), done in zip(tasks, self.workers.do(try_again, tasks)):
+            if done is None:
                 continue
-            errors = {one: error for one, error in self.evidence.errors.items() if one.rank == rank}
-            least = (settled.chosen.smoothness or 0.0) * 1.5
-            smoother = [
-                one
-                for one in errors
-                if (one.smoothness or 0.0) > least
-                and one.is_flexible == settled.chosen.is_flexible
-                and self.evidence.error(one) <= (1 + _UNIDENTIFIED_COST) * self.evidence.error(settled.chosen)
-            ]
-            if smoother:
-                found = settle(errors, barred=[one for one in errors if one not in smoother])
-                again.append((rank, settled._replace(chosen=found.chosen, band=found.band)))
-        self._fit_whole(workers, [settled.chosen for _, settled in again])
-        for rank, settled in again:
-            before = self.evidence.settled[rank].chosen
-            if (self.evidence.agreement(settled.chosen) or 0.0) > (self.evidence.agreement(before) or 0.0):
-                paid = above(self.evidence.error(settled.chosen), self.evidence.error(before))
-                self.evidence.paid[rank] = paid
-                self.evidence.settled[rank] = settled
+            self.known.scores.add({setting: done[0]}, draw)
+            if done[1] is not None:
+                self.known.folds.setdefault(setting, []).append(done[1])
 
-    def _halve(self, workers: Workers, candidates: Sequence[Candidate]) -> None:
-        """Look for the components of all data in halves of the rows."""
-        known = [one for one in candidates if one in self.evidence.whole]
+    def _fit_all(self, settings: Sequence[Candidate]) -> None:
+        missing = [one for one in settings if one not in self.known.whole]
+        done = self.workers.do(fit_all, [(self.work, one, _WHOLE_STARTS) for one in missing])
+        self.known.whole |= {one: fit for one, fit in zip(missing, done) if fit is not None}
+
+    def _halve(self, settings: Sequence[Candidate]) -> None:
+        some = [one for one in settings if one in self.known.whole and one not in self.known.halves]
         pieces = [
-            (self.work, split, one, courses(self.evidence.whole[one]))
-            for one in known
-            for split in self.splits
+            (self.work, one, draw, self.known.whole[one].model) for one in some for draw in range(_HALVES)
         ]
-        for one, crossed in zip(known, _grouped(workers.do(_halve, pieces), len(self.splits))):
-            if crossed is not None:
-                self.evidence.likeness[one] = likeness(crossed)
+        for (_, setting, _, _), found in zip(pieces, self.workers.do(compare_halves, pieces)):
+            if found is not None:
+                self.known.halves.setdefault(setting, []).append(found)
 
-    def _compare(self, workers: Workers, chosen: Candidate) -> None:
-        """Set other models beside the chosen one, on the same hidden entries and halves."""
-        beside = [one.chosen for one in self._settled_near(workers, chosen, self._others(chosen))]
-        settled = self.evidence.settled[chosen.rank]
-        beside += [one for one in (settled.hard, settled.flexible) if one is not None and one != chosen]
-        self._fit_whole(workers, beside)
-        self._halve(workers, beside)
+    def _find_nulls(self) -> None:
+        """What is gained where there is nothing to gain, wherever that decides."""
+        while not self.workers.interrupted:
+            wanted = {pair for draw in (None, *self._all_draws()) if (pair := self._unknown(draw))}
+            if not wanted:
+                return
+            self._null([self._pair(*pair) for pair in sorted(wanted)])
 
-    def _settled_near(
-        self, workers: Workers, chosen: Candidate, others: Sequence[Candidate]
-    ) -> list[Settled]:
-        """The best settings of other models, near those of the chosen one."""
-        search = replace(
-            self.search,
-            smoothness=_neighbours(self.search.smoothness, chosen.smoothness),
-            rigidity=[math.inf, chosen.rigidity],
-        )
-        work = self.work._replace(search=search)
-        done = workers.do(_measure, [(work, mask, one) for one in others for mask in self.masks])
-        measured = [masks for masks in _grouped(done, len(self.masks)) if masks is not None]
-        return [settle(self.evidence.add(masks), (), len(self.masks)) for masks in measured]
+    def _unknown(self, draw: int | None) -> tuple[int, int] | None:
+        """Which gain decides next, where it is not known yet what it has to exceed."""
+        missing: list[tuple[int, int]] = []
 
-    def _let_jump(self, workers: Workers, chosen: Candidate) -> Candidate:
-        """Let changes be sudden, if that helps at entries that did not choose."""
-        found = self._settled_near(workers, chosen, [chosen._replace(changes="sudden")])
-        if not found:
-            return chosen
-        other = found[0].chosen
-        smooth, sudden = self.evidence.errors[chosen], self.evidence.errors[other]
-        gains = smooth.testing - sudden.testing
-        z, gain = paired_z(gains, len(self.masks)), float(gains.sum() / smooth.testing.sum())
-        better = z >= GIVES_WAY and sudden.choosing.sum() < smooth.choosing.sum()
-        self.sudden = {"z": z, "gain": gain, "chosen": bool(better)}
-        if not better:
-            return chosen
-        self.evidence.settled[chosen.rank] = found[0]
-        self._fit_whole(workers, [other])
-        self._halve(workers, [other])
-        return other
+        def threshold(fewer: int, more: int) -> float:
+            found = self._threshold(fewer, more)
+            if found is None:
+                missing.append((fewer, more))
+            return math.inf if found is None else found
 
-    def _others(self, chosen: Candidate) -> list[Candidate]:
-        """Models of the same rank that the chosen one is compared with."""
-        plain = Candidate(chosen.rank, nonnegative=chosen.nonnegative)
-        others = [plain._replace(model="CP"), plain._replace(model="Parafac2")]
-        if self.search.changes != "auto":  # which has tried both
-            others.append(plain._replace(changes="smooth" if chosen.changes == "sudden" else "sudden"))
-        if self.parts.nonnegative:
-            bounds = {None, "patterns", "rows", "both"} - {chosen.nonnegative}
-            bound = plain._replace(changes=chosen.changes)
-            others += [bound._replace(nonnegative=one) for one in sorted(bounds, key=str)]
-        return others
+        rules.climb(self._errors(draw), threshold)
+        return missing[0] if missing else None
 
-    def _finished(
-        self, model: Decomposition, chosen: Candidate, rank: RankChoice, interrupted: bool
-    ) -> Choice:
-        """The fitted model with all that is known of how far to trust it."""
-        settled, result = self.evidence.settled[chosen.rank], model.result_
-        stability = None
-        same = self._in_order_of(result, chosen)
-        if not interrupted:
-            with Workers(self.search.n_jobs, self.search.progress, self.client) as workers:
-                if not same:
-                    self.evidence.whole[chosen] = result
-                    self._halve(workers, [chosen])
-                stability = self._stability(workers, result, [one for one in settled.band if one != chosen])
-                interrupted = workers.interrupted
-        found = self.evidence.likeness.get(chosen)
-        trust = Trust(
-            replicability=None if found is None else found.own,
-            chance=None if found is None else found.chance,
-            verdict=None if found is None else np.array(verdicts(found, self.search.threshold)),
-            stability=stability,
-            threshold=self.search.threshold,
-            n_splits=None if found is None else len(self.splits),
-            n_settings=None if stability is None else len({chosen, *settled.band}),
-            z=settled.z,
-            gain=settled.gain,
-        )
-        agreement = share_alike(result.starts)
-        if agreement is not None and agreement < AGREEMENT and "starts" not in rank.doubts:
-            rank = rank._replace(sure=False, doubts=(*rank.doubts, "starts"))
-        record = as_record(self.evidence, rank, chosen, self._facts(interrupted))
-        model._take(replace(result, trust=trust, choice=record))
-        kept = self.evidence.whole if self.search.keep else {}
-        return Choice(model, {one.name: self._as_model(one, fit) for one, fit in kept.items()})
+    def _null(self, pairs: Sequence[tuple[Candidate | None, Candidate]]) -> None:
+        pieces = [
+            (self.work, None if fewer is None else self.known.whole.get(fewer), fewer, more, draw)
+            for fewer, more in pairs
+            if (fewer is None or fewer in self.known.whole) and (fewer, more) not in self.known.nulls
+            for draw in range(_NULLS)
+        ]
+        for (_, _, fewer, more, _), gain in zip(pieces, self.workers.do(null_gain, pieces)):
+            if gain is not None:
+                self.known.nulls.setdefault((fewer, more), []).append(gain)
 
-    def _in_order_of(self, result: Result, chosen: Candidate) -> bool:
-        """Put what halves say in the order of the final components; if these are others, drop it."""
-        found = self.evidence.likeness.get(chosen)
-        if found is None:
-            return True
-        cosines = cross_likeness(courses(result), courses(self.evidence.whole[chosen]))
-        own, theirs = assign(cosines)
-        order = theirs[np.argsort(own)]
-        same = bool(cosines[np.arange(result.rank), order].min() >= _SAME_COMPONENT)
-        if same:
-            self.evidence.likeness[chosen] = Likeness(found.own[order], found.chance[order])
-        else:
-            del self.evidence.likeness[chosen]
-        return same
+    def _near(self, setting: Candidate) -> Work:
+        """Settings near the chosen one."""
+        grid = self.work.smoothness
+        place = next((i for i, one in enumerate(grid) if one == setting.smoothness), 0)
+        near = grid[max(place - 1, 0) : place + 2]
+        return self.work._replace(smoothness=near, rigidity=tuple({math.inf, setting.rigidity}))
 
-    def _stability(
-        self, workers: Workers, result: Result, others: Sequence[Candidate]
-    ) -> NDArray[np.float64] | None:
-        """How alike each component stays at other settings, at the worst; None where that is not known."""
-        if not result.C.any():
-            return None
-        pieces = [(self.work, one, (result.A, result.B, result.C)) for one in others]
-        moved = [fit for fit in workers.do(_refit, pieces) if fit is not None]
-        if len(moved) < len(others):
-            return None
-        own = courses(result)
-        stays = [np.diag(cross_likeness(own, aligned(courses(fit), own))) for fit in moved]
-        return np.asarray(np.min([np.ones(result.rank), *stays], axis=0))
+    # --- what follows ---
 
-    def _facts(self, interrupted: bool) -> dict[str, Any]:
-        """What there is to know of how it was measured."""
-        sizes = [] if self.groups is None else np.bincount(self.groups).tolist()
+    def best_hard(self, rank: int) -> Candidate | None:
+        """The best setting of a rank with the constraint; None where none was tried."""
+        own = {
+            one: self.known.scores.error(one, [0])
+            for one in self.known.scores.errors
+            if one._replace(smoothness=None) == self.first._replace(rank=rank, smoothness=None)
+        }
+        return rules.smoothest(own) if own else None
+
+    def there(self, rank: int) -> bool:
+        """Whether every component of a rank is found again in other rows, as far as that is known."""
+        found = self.similarity(rank)
+        return found is None or "not there" not in rules.verdicts(found)
+
+    @property
+    def by_folds(self) -> bool:
+        """Whether folds decide on components, since halves of the rows are small."""
+        return self.work.splits.shape[1] < _FEW_ROWS
+
+    def similarity(self, rank: int) -> Similarity | None:
+        """What decides on the components of a rank."""
+        known = self.known.folds if self.by_folds else self.known.halves
+        return rules.median_of(known.get(self.known.settled(rank), []))
+
+    def _pair(self, fewer: int, more: int) -> tuple[Candidate, Candidate]:
+        return self.known.setting[fewer], self.known.setting[more]
+
+    def _threshold(self, fewer: int, more: int) -> float | None:
+        return self.known.threshold(*self._pair(fewer, more))
+
+    def _all_draws(self) -> list[int]:
+        return sorted({draw for one in self.known.setting.values() for draw in self.known.scores.draws(one)})
+
+    def _errors(self, draw: int | None) -> dict[int, float]:
+        """Errors by rank, of one draw or of all; ranks that were not tried again have their mean."""
+        scores = self.known.scores
         return {
-            "hides": self.parts.hides,
-            "n_masks": len(self.masks),
-            "share": sum(one.places.size for one in self.masks[0]) / self.parts.n_observed,
-            "n_splits": len(self.splits),
-            "threshold": self.search.threshold,
-            "groups": len(sizes),
-            "single_groups": sum(size == 1 for size in sizes),
-            "ranks_asked": list(self.search.ranks),
-            "interrupted": interrupted,
-            "nonnegative_data": self.parts.nonnegative,
-            "bound_by_data": self.search.nonnegative == "auto" and self.parts.nonnegative,
-            "sudden": self.sudden,
+            rank: scores.error(one, [draw] if draw in scores.errors[one] else None)
+            for rank, one in self.known.setting.items()
         }
 
-    def _as_model(self, candidate: Candidate, result: Result) -> Decomposition:
-        model = type(self.search.model(candidate))(**result.parameters)
-        model._take(result)
-        return model
+    def _chain(self, draw: int | None) -> list[int]:
+        def threshold(fewer: int, more: int) -> float:
+            found = self._threshold(fewer, more)
+            return math.inf if found is None else found
 
+        return rules.climb(self._errors(draw), threshold)
 
-def _grouped(done: Sequence[Done | None], size: int) -> list[list[Done] | None]:
-    """What came of pieces of work that belong together, so many each; None where some was not finished."""
-    groups = [done[first : first + size] for first in range(0, len(done), size or 1)]
-    finished = [[one for one in group if one is not None] for group in groups]
-    return [own if len(own) == len(group) else None for own, group in zip(finished, groups)]
+    @property
+    def by_draw(self) -> list[int]:
+        """The largest supported rank in every draw of the folds."""
+        return [self._chain(draw)[-1] for draw in self._all_draws()]
 
+    @property
+    def supported(self) -> int:
+        """The largest rank that gains more than the null does, in most draws."""
+        counts = Counter(self.by_draw)
+        return min(counts, key=lambda rank: (-counts[rank], rank))
 
-def _measure(work: _Piece, mask: Sequence[Hidden], first: Candidate) -> Measured:
-    return hidden_errors(work.parts, mask, first, work.search, work.seed)
+    @property
+    def chain(self) -> list[int]:
+        """Ranks up to the supported one, each of which gains more than the null does."""
+        return [rank for rank in self._chain(None) if rank < self.supported] + [self.supported]
 
-
-def _fit_whole(work: _Piece, candidate: Candidate) -> Result:
-    starts = min(work.search.n_starts, _WHOLE_STARTS)
-    model = work.search.model(candidate, **_WHOLE, n_starts=starts, random_state=work.seed)
-    return model.fit_intake(work.parts.whole, work.parts.preparation).result_
-
-
-def _halve(
-    work: _Piece, split: Split, candidate: Candidate, model: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    way = [work.search.model(one) for one in work.search.way_to(candidate)]
-    return split_likeness(work.parts, split, way, model, work.seed)
-
-
-def _refit(work: _Piece, candidate: Candidate, begin: tuple[Any, Any, Any]) -> Result:
-    return work.search.model(candidate, **_WHOLE, init=begin).fit_intake(work.parts.whole).result_
-
-
-def _neighbours(grid: Sequence[float], chosen: float | None) -> list[float]:
-    """The chosen value, and those beside it."""
-    place = next((i for i, one in enumerate(grid) if one == chosen), 0)
-    return list(grid[max(place - 1, 0) : place + 2])
-
-
-def _entropy(random_state: Any) -> int | None:
-    """What every number that is drawn depends on."""
-    if random_state is None or isinstance(random_state, Integral):
-        return None if random_state is None else int(random_state)
-    if isinstance(random_state, np.random.SeedSequence):
-        return int(random_state.generate_state(1)[0])
-    return int(random_state.integers(2**63))
+    @property
+    def chosen(self) -> int:
+        """The largest supported rank up to which all components are found again in other rows."""
+        chosen = self.chain[0]
+        for rank in self.chain:
+            if not self.there(rank):
+                break
+            chosen = rank
+        return chosen

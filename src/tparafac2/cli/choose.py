@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tparafac2.cli.fit import Found, as_json_values, choice_as_dict, figure_kinds, finish, write
+from tparafac2.cli.fit import Found, choice_as_dict, figure_kinds, finish, write
 from tparafac2.cli.making import check_source, cluster, command_line, inputs, load, make_choice, make_search
 from tparafac2.cli.options import CHOICE, Choosing, DaskFits, Overwrite, Several, flat, several, takes
-from tparafac2.cli.wording import FLAGS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tparafac2.choosing import Choice
 
 EXAMPLES = """Examples:
   tparafac2 choose words.csv --rows author --columns word --time year --values count --transform log1p
-  tparafac2 choose infants.npz --axes rows,columns,time --groups babies.csv:delivery --ranks 1-5 --out gut
+  tparafac2 choose infants.npz --axes rows,columns,time --stratify babies.csv:delivery --ranks 1-5 --out gut
   tparafac2 choose data.nc --ranks 2,3 --smoothness 1e-3,1e-2 --rigidity inf --json
   tparafac2 choose votes.csv --changes auto
 
 With --out, the folder is that of 'tparafac2 fit', which chooses in the same way.
 """
-
-_COMPARED = [
-    "model",
-    "smoothness",
-    "rigidity",
-    "hidden_error",
-    "z_behind_chosen",
-    "agreement",
-    "replicability",
-    "components_there",
-    "components_replicable",
-]
 
 
 @dataclass(frozen=True)
@@ -55,7 +36,7 @@ class Request(Choosing):
         CHOICE(
             parser=several(float),
             metavar="X,...",
-            help="Values to try: inf lets nothing give way.",
+            help="Values to try: inf relaxes nothing.",
             show_default="inf, 100, 10, 1, 0.1, 0",
         ),
     ] = None  # type: ignore[assignment]
@@ -79,61 +60,17 @@ def choose(request: Request) -> None:
     figures = figure_kinds(request.figures)
     values = {name: flat(getattr(request, name)) or None for name in ("smoothness", "rigidity")}
     asked = make_search(request, ranks=request.ranks, **values)
-    if request.keep and request.out is None:
-        raise ValueError("--keep needs --out: say where the models go.")
     check_source(request)
     if request.out is not None:
         check_folder(request.out, overwrite=request.overwrite, inputs=inputs(request))
     with cluster(request.dask) as client:
         loaded = load(request, silently=request.as_json)
         choice = make_choice(request, asked, loaded, client)
-    typer.echo(_as_json(choice, loaded.about) if request.as_json else _as_text(choice))
+    as_json = json.dumps({**loaded.about, **choice_as_dict(choice.model)}, indent=2)
+    typer.echo(as_json if request.as_json else choice.summary())
     if request.out is not None:
         about = {"title": f"Patterns in {request.file.name}", **loaded.about, "command": command_line()}
-        found = Found(choice.model, about, choice.models)
-        folder = write(found, request.out, figures, overwrite=request.overwrite)
+        folder = write(Found(choice.model, about), request.out, figures, overwrite=request.overwrite)
         if not request.as_json:
             typer.echo(f"\nEverything is in {folder}: open {folder / 'report.html'}")
     finish(choice.model, "this is the best that was found so far.")
-
-
-def _as_text(choice: Choice) -> str:
-    """What was chosen, for people."""
-    import pandas as pd
-
-    from tparafac2.reasons import rank_table
-
-    ranks = rank_table(choice.record)
-    compared = choice.compared[_COMPARED].rename(columns=lambda name: name.replace("_", " "))
-    parts = [choice.summary(FLAGS), _lines(pd.DataFrame(ranks.lines, columns=ranks.head))]
-    if len(compared) > 1:
-        parts += [f"Models of rank {choice.model.rank}:", _lines(compared)]
-    parts.append("\n".join(_trust(choice)))
-    return "\n\n".join(parts)
-
-
-def _trust(choice: Choice) -> list[str]:
-    """How far to trust the model that was chosen: in all, and what to beware of."""
-    from tparafac2.result import Kind, notes, sentence
-
-    found = choice.model.result_.findings
-    in_all = [sentence(one, FLAGS) for one in found if one.kind is Kind.TRUST]
-    return in_all + [f"Note: {note}" for note in notes(found, FLAGS)]
-
-
-def _lines(table: pd.DataFrame) -> str:
-    return str(table.to_string(index=False, na_rep="-", float_format=lambda number: f"{number:.4g}"))
-
-
-def _as_json(choice: Choice, about: Mapping[str, Any]) -> str:
-    """What was chosen, for machines."""
-    tables = {
-        name: table.to_dict(orient="records")
-        for name, table in (
-            ("ranks", choice.ranks),
-            ("compared", choice.compared),
-            ("tried", choice.table),
-            ("components", choice.components),
-        )
-    }
-    return json.dumps({**about, **choice_as_dict(choice.model), **as_json_values(tables)}, indent=2)

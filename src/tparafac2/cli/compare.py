@@ -30,17 +30,14 @@ from tparafac2.cli.options import (
 from tparafac2.cli.wording import FLAGS
 
 if TYPE_CHECKING:
-    from tparafac2.choosing import Replication
     from tparafac2.models import Decomposition
 
 EXAMPLES = """Examples:
   tparafac2 compare words.csv --rows author --columns word --time year --rank 2,3,4 --jobs -1
   tparafac2 compare data.nc --model tparafac2,parafac2,cp --out models
   tparafac2 compare data.nc --smoothness 1e-4,1e-3,1e-2 --rigidity inf,1 --json
-  tparafac2 compare data.nc --nonnegative none,patterns,both --fit-only
+  tparafac2 compare data.nc --nonnegative none,patterns,both
   tparafac2 compare votes.csv --rank 3 --smoothness 1e-2 --changes smooth,sudden
-
-All models are judged by the same hidden entries and the same halves of the rows.
 
 With --out, the folder has the table (comparison.csv) and every model, for 'tparafac2 report' and 'info'.
 """
@@ -106,12 +103,6 @@ class Request(Fitting, Source):
             show_default="smooth",
         ),
     ] = None  # type: ignore[assignment]
-    fit_only: Annotated[
-        bool,
-        typer.Option(
-            "--fit-only", help="Leave out what hidden entries and halves of the rows say, and save time."
-        ),
-    ] = False
     jobs: Annotated[
         int,
         FITTING(help="Models that are fitted at once, each in a process of its own; -1 for one per core."),
@@ -139,43 +130,20 @@ def compare(request: Request) -> None:
         loaded = load(request, silently=request.as_json)
         for model in models.values():
             model.check_settings(loaded.prepared.data.shape)
-        replication, why_not = _replication(models, loaded, request)
         lines = _finished(models, loaded, request.jobs, client)
         if not lines:
             raise KeyboardInterrupt("interrupted before the first of the models was fitted.")
         finished = len(lines) == len(models)
-        if replication is not None and finished:
-            measured = replication.measure(models, request.jobs, client=client)
-            finished = len(measured) == len(models)
-            lines = [line | measured.get(line["model"], {}) for line in lines]
     told = {line["model"]: notes(models[line["model"]].findings_, FLAGS) for line in lines}
     typer.echo(_as_json(lines, told, loaded.about) if request.as_json else _as_text(lines, told))
     if request.out is not None:
         _keep(request, request.out, models, lines, loaded.about)
-    if why_not and not request.as_json:
-        say(f"hidden entries and halves of the rows say nothing here: {why_not}", "Note", "bold")
     if not finished:
-        unmeasured = ", but not all measured" if len(lines) == len(models) else ""
-        say(f"interrupted: {len(lines)} of {len(models)} models were fitted{unmeasured}.")
+        say(f"interrupted: {len(lines)} of {len(models)} models were fitted.")
         raise typer.Exit(ExitCode.INTERRUPTED)
     if all(any(one.kind is Kind.ALL_VANISHED for one in model.findings_) for model in models.values()):
         say("all components of every model vanished; the notes say what to do.")
         raise typer.Exit(ExitCode.NOTHING_FOUND)
-
-
-def _replication(
-    models: Mapping[str, Decomposition], loaded: Loaded, request: Request
-) -> tuple[Replication | None, str]:
-    """What the models are measured by beyond their fits; or why they cannot be."""
-    from tparafac2.choosing import Replication
-    from tparafac2.errors import Told
-
-    if request.fit_only:
-        return None, ""
-    try:
-        return Replication(list(models.values()), loaded.prepared, weights=loaded.weights), ""
-    except (ValueError, TypeError) as error:
-        return None, error.told(FLAGS) if isinstance(error, Told) else str(error)
 
 
 def _keep(

@@ -59,8 +59,6 @@ _DEMO: dict[str, Any] = {
     "smoothness": (1e-3, 3e-3, 1e-2),
     "rigidity": (math.inf, 1.0, 0.0),
     "nonnegative": "both",
-    "n_masks": 1,
-    "n_splits": 3,
     "random_state": 0,
     "n_jobs": -1,
 }
@@ -146,7 +144,6 @@ class Found(NamedTuple):
 
     model: Decomposition
     about: Mapping[str, Any]
-    kept: Mapping[str, Decomposition] = {}
     data: Any = None  # for the page
 
 
@@ -171,7 +168,7 @@ def fit(request: Request) -> None:
             found = Found(model.fit(loaded.prepared, weights=loaded.weights), about)
         else:
             choice = make_choice(request, asked or {}, loaded, client)
-            found = Found(choice.model, about, choice.models)
+            found = Found(choice.model, about)
         if bands is not None:
             _add_bands(found.model, loaded, bands | {"client": client})
     found = found._replace(
@@ -202,7 +199,7 @@ def _asked_bands(request: Request) -> dict[str, Any] | None:
     if not request.intervals:
         return None
     asked: dict[str, Any] = {"n_resamples": request.intervals, "over": request.over, "n_jobs": request.jobs}
-    groups = read_groups(request) if request.over == "rows" else None
+    groups = read_groups(request, request.groups) if request.over == "rows" else None
     Asked(**asked, random_state=request.seed).check()
     return asked | {"groups": groups, "random_state": request.seed}
 
@@ -298,7 +295,7 @@ def write(found: Found, out: Path, figures: Sequence[str], *, overwrite: bool) -
 
     if was_interrupted(found.model) and out.exists() and any(out.iterdir()):
         raise KeyboardInterrupt(f"interrupted: nothing was written, and {str(out)!r} is as it was.")
-    options: dict[str, Any] = {"about": found.about, "figures": figures, "models": found.kept}
+    options: dict[str, Any] = {"about": found.about, "figures": figures}
     data = found.data if found.data is not None and is_affordable(found.data) else None
     return write_results(found.model, out, **options, data=data, overwrite=overwrite, words=FLAGS)
 
@@ -321,7 +318,7 @@ def _as_text(model: Decomposition, folder: Path) -> str:
     """What came out, for people."""
     from tparafac2.choosing import Choice
 
-    chosen = "" if model.result_.choice is None else Choice(model).summary(FLAGS) + "\n\n"
+    chosen = "" if model.result_.choice is None else Choice(model).summary() + "\n\n"
     return f"{chosen}{model.summary(FLAGS)}\n\nEverything is in {folder}: open {folder / 'report.html'}"
 
 
@@ -350,15 +347,15 @@ def _as_json(found: Found, folder: Path) -> str:
 
 def choice_as_dict(model: Decomposition) -> dict[str, Any]:
     """What was chosen, why and how sure that is, for JSON, which knows no infinity: there it is null."""
-    from tparafac2.choosing import Choice
+    from tparafac2.result import choice_sentences
 
     result = model.result_
     if result.choice is None:
         return {}
-    parts = {name: result.choice[name] for name in ("chosen", "hard", "rank", "z", "gain", "interrupted")}
-    told = {"sentences": Choice(model).summary(FLAGS).splitlines(), **parts}
+    names = ("chosen", "hard", "sure", "doubts", "draws", "relaxed", "ranks", "components", "interrupted")
+    choice = {"sentences": choice_sentences(result.choice), **{name: result.choice[name] for name in names}}
     trust = None if result.trust is None else result.trust.to_record()
-    return {"choice": as_json_values(told), "trust": as_json_values(trust)}
+    return {"choice": as_json_values(choice), "trust": as_json_values(trust)}
 
 
 def as_json_values(value: Any) -> Any:

@@ -404,14 +404,14 @@ def make_model(name: str, rank: int, smoothness: float | None, fitting: Fitting)
 
 
 def make_search(request: Choosing, **values: Any) -> dict[str, Any]:
-    """Arguments of `choose`, checked as far as they can be without data; `values` are those to try.
+    """Arguments of `choose`; `values` are those to try.
 
     Examples
     --------
     >>> make_search(Choosing(Path("x.csv"), starts=3), ranks=2, smoothness=None)["nonnegative"]
     'auto'
     """
-    from tparafac2.choosing import Search
+    from tparafac2.choosing import check_search
 
     require_jobs(request.jobs)
     bound = request.nonnegative
@@ -421,18 +421,15 @@ def make_search(request: Choosing, **values: Any) -> dict[str, Any]:
         "changes": request.changes or "smooth",
         "sparsity": read_sparsity(request.sparsity),
         "smooth_strengths": request.smooth_strengths or 0.0,
-        "compare": not request.no_compare,
-        "n_masks": request.masks,
-        "n_splits": request.splits,
+        "compare": request.compare,
         "n_starts": request.starts,
         "max_iter": request.max_iter,
         "period": request.period,
         "bridge": not request.no_bridge,
         "random_state": request.seed,
         "n_jobs": request.jobs,
-        "keep": request.keep,
     }
-    Search(**asked)
+    check_search(**asked)
     return asked
 
 
@@ -440,26 +437,25 @@ def make_choice(request: Choosing, asked: Mapping[str, Any], loaded: Loaded, cli
     """What the data choose, by fits that the workers of a cluster do if there is a client."""
     from tparafac2.choosing import choose
 
-    return choose(
-        loaded.prepared, weights=loaded.weights, groups=read_groups(request), client=client, **asked
-    )
+    rows = {name: read_groups(request, getattr(request, name), name) for name in ("groups", "stratify")}
+    return choose(loaded.prepared, weights=loaded.weights, client=client, **rows, **asked)
 
 
-def read_groups(request: Choosing) -> Any:
-    """The group of each row, from a column of the data or of another table."""
+def read_groups(request: Choosing, given: str | None, flag: str = "groups") -> Any:
+    """A value of each row, from a column of the data or of another table."""
     from tparafac2.io.arrays import read_array_groups
     from tparafac2.io.longtables import read_row_groups
 
-    if request.groups is None:
+    if given is None:
         return None
-    file, _, column = request.groups.rpartition(":")
+    file, _, column = given.rpartition(":")
     if Path(file).is_file():
         return read_row_groups(Path(file), request.rows, column)
     if request.file.suffix == ".npz":
-        return read_array_groups(request.file, request.rows, request.groups)
-    if Path(request.groups).is_file() or request.file.suffix in (".nc", ".npy"):
+        return read_array_groups(request.file, request.rows, given)
+    if Path(given).is_file() or request.file.suffix in (".nc", ".npy"):
         raise ValueError(
-            f"--groups {request.groups} does not say which column of which table: write FILE:COLUMN, for "
+            f"--{flag} {given} does not say which column of which table: write FILE:COLUMN, for "
             "example babies.csv:delivery, where the first column, or that of --rows, has the row labels."
         )
-    return read_row_groups(request.file, request.rows, request.groups)
+    return read_row_groups(request.file, request.rows, given)

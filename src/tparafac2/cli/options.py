@@ -329,22 +329,24 @@ class Choosing(Fitting, Source):
             parser=ranks,
             metavar="1-6 or 1,2,4",
             help="Ranks to try.",
-            show_default="1-8, as far as halves of the rows allow",
+            show_default="1-8, as far as the rows allow",
         ),
     ] = None
     groups: Annotated[
         str | None,
         CHOICE(
             metavar="COLUMN or FILE:COLUMN",
-            help="Groups of rows (treatment, sex, region), of which halves of the rows have half each: a "
+            help="Rows that belong together (samples of one subject), kept in one part of the rows: a "
             "column of the table (an array of an .npz file), or of another one with the same row labels.",
         ),
     ] = None
-    masks: Annotated[int, CHOICE(help="How often a fifth of the entries is hidden, to be predicted.")] = 2
-    splits: Annotated[int, CHOICE(help="How often the rows are halved.")] = 5
-    no_compare: Annotated[
-        bool, CHOICE("--no-compare", help="Set no other models (cp, parafac2, other bounds) beside it.")
-    ] = False
-    keep: Annotated[
-        bool, CHOICE("--keep", help="Keep every model that was fitted to all data, in the folder models.")
+    stratify: Annotated[
+        str | None,
+        CHOICE(
+            metavar="COLUMN or FILE:COLUMN",
+            help="Kinds of rows (treatment, sex, region), of which every part of the rows has its share.",
+        ),
+    ] = None
+    compare: Annotated[
+        bool, CHOICE("--compare", help="Set other models (cp, parafac2, other bounds) beside it.")
     ] = False

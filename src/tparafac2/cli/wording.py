@@ -14,8 +14,6 @@ _OTHER_NAMES = {
     "random_state": "seed",
     "n_jobs": "jobs",
     "n_resamples": "intervals",
-    "n_masks": "masks",
-    "n_splits": "splits",
     "h": "steps",
 }
 """What Python calls the options that are called otherwise here."""
@@ -33,7 +31,7 @@ _ADVICE = {
     "allow it; more smoothness does not help",
     "unmeasured": "replicability was not measured ('tparafac2 choose' does)",
     "set_yourself": "Give --rank and --smoothness, or use --model cp.",
-    "let_give_way": ": let it give way (--rigidity)",
+    "let_give_way": ": give --rigidity",
     "unique_model": "--model tparafac2, or --nonnegative rows",
     "use_parafac2": "--model parafac2",
     "give_lambdas": "use --model tparafac2",

@@ -19,7 +19,7 @@ from tparafac2.fitting.checks import (
     told,
 )
 from tparafac2.fitting.groups import read_groups
-from tparafac2.fitting.one_fit import ConvergenceWarning, FitPlan, fit, warn_if_unsound
+from tparafac2.fitting.one_fit import ConvergenceWarning, FitPlan, fit, tied, warn_if_unsound
 from tparafac2.fitting.terms import (
     DEFAULT_SMOOTHNESS,
     on_their_clock,

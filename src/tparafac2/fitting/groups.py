@@ -12,7 +12,7 @@ from tparafac2.fitting.checks import told
 from tparafac2.words import Argument
 
 
-def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | None:
+def read_groups(groups: Any, labels: Labels, n_rows: int, name: str = "groups") -> NDArray[np.intp] | None:
     """Number the groups of the rows: one value for each row, or a mapping or Series by row label.
 
     Examples
@@ -28,36 +28,36 @@ def read_groups(groups: Any, labels: Labels, n_rows: int) -> NDArray[np.intp] | 
         or np.ndim(groups) > 1
     ):
         raise InvalidType(
-            Argument("groups"),
+            Argument(name),
             f" must have one value for each row, or be a mapping or Series by row label; got {told(groups)}.",
             received=groups,
         )
     if isinstance(groups, Mapping) or (hasattr(groups, "index") and hasattr(groups, "to_dict")):
         # Labels that were read from files may be text, or numbers.
         given = groups if isinstance(groups, Mapping) else groups.to_dict()
-        by_row = {str(name): group for name, group in given.items()}
-        names = labels.coordinate("rows", n_rows).tolist()
-        without = [name for name in names if str(name) not in by_row]
+        by_row = {str(row): group for row, group in given.items()}
+        known = labels.coordinate("rows", n_rows).tolist()
+        without = [row for row in known if str(row) not in by_row]
         if without:
             raise InvalidValue(
-                Argument("groups"),
+                Argument(name),
                 f" has nothing for {len(without):,} of {n_rows:,} rows: {listed(map(shown, without))}. "
                 "Give a group to each.",
                 received=groups,
             )
-        values: Sequence[Any] = [by_row[str(name)] for name in names]
+        values: Sequence[Any] = [by_row[str(row)] for row in known]
     else:
         values = list(groups)
     if len(values) != n_rows:
         raise InvalidValue(
-            Argument("groups"),
+            Argument(name),
             f" must have one value for each of the {n_rows:,} rows; got {len(values):,}.",
             received=groups,
         )
     without = [place for place, value in enumerate(values) if value is None or value != value]
     if without:
         raise InvalidValue(
-            Argument("groups"),
+            Argument(name),
             f" has nothing for {len(without):,} of {n_rows:,} rows (the first is row {without[0] + 1}). "
             "Give a group to each.",
             received=groups,

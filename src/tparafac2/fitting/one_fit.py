@@ -127,7 +127,7 @@ def fit(intake: Intake, path: Sequence[Terms], plan: FitPlan, about: Mapping[str
     """
     data = intake.data
     settings = plan.settings(data.dtype)
-    path = [_tied(terms, data, settings) for terms in path]
+    path = [tied(terms, data, settings) for terms in path]
     terms = path[-1]
     K, I, J = data.shape
     require_agreement(terms, {"A": (I, plan.rank), "B": (K, J, plan.rank), "C": (K, plan.rank)})
@@ -222,7 +222,7 @@ def _problem(data: SliceData, terms: Terms, rank: int, settings: Settings) -> Pr
     )
 
 
-def _tied(terms: Terms, data: SliceData, settings: Settings) -> Terms:
+def tied(terms: Terms, data: SliceData, settings: Settings) -> Terms:
     """Columns hold on to what was seen of them where a term on all of them together would else bend them."""
     turning = asks_for(terms.B, "parafac2") or any(map(softens, terms.B))
     own_systems = isinstance(data, PartlyObserved)  # each column can have its own

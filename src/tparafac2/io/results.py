@@ -393,7 +393,8 @@ def _trust_tables(result: Result) -> dict[str, pd.DataFrame]:
         called = {"name": np.array(result.component_names)} if result.component_names else {}
         tables["components"] = {"component": numbers, **called, "share": result.shares, **measured}
     if result.choice is not None:
-        tables["choice"] = result.choice["tried"]
+        tables["choice"] = result.choice["ranks"]
+        tables["choice_settings"] = result.choice["tried"]
         tables["choice_components"] = result.choice["components"]
     return {name: pd.DataFrame(columns) for name, columns in tables.items() if columns}
 

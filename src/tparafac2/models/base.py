@@ -269,6 +269,10 @@ arrays, optional
                 received=self.sparsity,
             )
 
+    def terms(self, scale: float, n_times: int) -> Terms:
+        """The terms of the objective for data of a norm and a number of slices, evenly spaced in time."""
+        return self._terms(self._asked(), scale, n_times)
+
     def _path(self, asked: float | tuple[float, ...] | None, intake: Intake) -> list[Terms]:
         """The terms that are minimised, and before them those on the way there."""
         return [self._resolved(asked, intake)]

@@ -1,4 +1,4 @@
-"""Why these settings: what hidden entries and halves of the rows said of all that were tried."""
+"""Why these settings: errors of held-out rows, and similarity between parts of the rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from tparafac2.plots.figures import figure_for_the_user
 from tparafac2.plots.style import PAGE_WIDTH, letters_that_fit, open_frame, print_style, say, shade
 from tparafac2.plots.subject import as_result
 from tparafac2.plots.words import literal
-from tparafac2.reasons import ComponentPoint, ModelPoint, Panels, RankPoint, Setting, panels, sentences
+from tparafac2.result import (
+    ComponentPoint,
+    ModelPoint,
+    Panels,
+    RankPoint,
+    Setting,
+    choice_panels,
+    choice_sentences,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 
 _HEIGHT = 6.0
 _HEAD, _BAR = 1.8, 0.42  # of bars: what is around them, and each of them
-_COLUMNS = (6, 50)  # points from the bars to the numbers beside them
+_BESIDE_BARS = 6  # points from the bars to the numbers beside them
 _BLUE, _BAND, _GREY = "#0072B2", "#DDEBF4", "#9A9A9A"
 _RING: dict[str, Any] = {"s": 70, "facecolor": "none", "edgecolor": "black", "lw": 1.0, "zorder": 4}
 _VERDICTS = {"replicable": (_BLUE, "o"), "there": ("#E69F00", "^"), "not there": ("#D55E00", "X")}
@@ -35,10 +43,10 @@ _ROOM, _BESIDE = 0.8, 0.55
 def choice(model: object) -> Figure:
     """Draw why `choose` took these settings: four panels, without those that have nothing to compare.
 
-    The error at hidden entries by smoothness, one line for each rigidity (settings within the shaded band
-    predict as well); by rank at each rank's best setting; how alike each component is in halves of the rows,
-    with a hollow mark where it would be by chance; and how other models do at the chosen rank. Rings are
-    around what was chosen.
+    The error of held-out rows by smoothness, one line for each rigidity (settings within the shaded band
+    predict as well); by rank at each rank's best setting; the similarity of each component between parts of
+    the rows, with a hollow mark for what it shares with no other component; and how other models do at the
+    chosen rank, where that was asked for. Rings are around what was chosen.
 
     Parameters
     ----------
@@ -58,8 +66,8 @@ def choice(model: object) -> Figure:
     --------
     >>> import tparafac2 as tp
     >>> X = tp.synthetic.easy(seed=0, noise=0.3, n_times=6, n_rows=24, n_columns=20, n_concepts=2).X
-    >>> found = tp.choose(X, ranks=[1, 2], smoothness=[1e-3, 1e-2], rigidity=float("inf"), compare=False,
-    ...                   n_masks=1, n_splits=3, n_starts=3, random_state=0)
+    >>> found = tp.choose(X, ranks=[1, 2], smoothness=[1e-3, 1e-2], rigidity=float("inf"), n_starts=3,
+    ...                   random_state=0)
     >>> len(tp.plots.choice(found).axes)
     3
     """
@@ -68,7 +76,7 @@ def choice(model: object) -> Figure:
         raise ValueError(
             "this model's settings were given, not chosen: there is nothing to draw of why. Use choose(X)."
         )
-    lines = _lines(panels(record), record)
+    lines = _lines(choice_panels(record), record)
     figure = figure_for_the_user(PAGE_WIDTH, sum(line.height for line in lines) + 0.8)
     with print_style():
         parts = figure.subfigures(len(lines), 1, squeeze=False, height_ratios=[line.height for line in lines])
@@ -76,7 +84,7 @@ def choice(model: object) -> Figure:
             for ax, draw in zip(part.subplots(1, len(line.draws), squeeze=False).ravel(), line.draws):
                 draw(ax)
                 open_frame(ax)
-        figure.suptitle(literal(sentences(record)[0]))
+        figure.suptitle(literal(choice_sentences(record)[0].partition(" (")[0]))
     return figure
 
 
@@ -96,7 +104,7 @@ def _lines(found: Panels, record: Mapping[str, Any]) -> list[_Line]:
         errors.append(partial(_draw_ranks, points=found.ranks))
     lines = [_Line(_HEIGHT, errors)] if errors else []
     if found.components:
-        draw = partial(_draw_components, points=found.components, threshold=threshold)
+        draw = partial(_draw_components, points=found.components, threshold=threshold, by=record["by"])
         lines.append(_Line(_HEIGHT, [draw]))
     if found.models:
         height = _HEAD + _BAR * len(found.models)
@@ -129,7 +137,7 @@ def _draw_settings(ax: Axes, points: Sequence[Setting], band: float, rank: int) 
     ax.set_ylabel("Above the least")
     ax.set_xticks(range(len(grid)), [f"{one:g}" for one in grid])
     ax.set_xlabel("Smoothness (filled: as good as the chosen)")
-    ax.set_title(f"Error at hidden entries by smoothness, rank {rank}", loc="left")
+    ax.set_title(f"Error of held-out rows by smoothness, rank {rank}", loc="left")
     _legend_below(ax)
 
 
@@ -157,7 +165,7 @@ def _draw_ranks(ax: Axes, points: Sequence[RankPoint]) -> None:
     for one in points:
         if one.chosen:
             ax.scatter(one.rank, one.error, **_RING)
-    gains = ["" if one.z is None else f"\nz {one.z:.1f}" for one in points]
+    gains = ["" if one.gain is None else f"\n{one.gain:.1%}" for one in points]
     room = letters_that_fit(ax) / len(points) > max(map(len, gains)) - 1
     ax.set_xticks(ranks, [f"{rank}{gain if room else ''}" for rank, gain in zip(ranks, gains)])
     ax.set_xlim(ranks[0] - 0.5, ranks[-1] + 0.5)
@@ -166,24 +174,24 @@ def _draw_ranks(ax: Axes, points: Sequence[RankPoint]) -> None:
         ax.set_yscale("log")
     else:
         ax.set_ylim(0, 1.08 * most or 1.0)
-    ax.set_xlabel("Rank (z: how clearly the last component helps)" if room else "Rank")
+    ax.set_xlabel("Rank (below: gain over one rank less)" if room else "Rank")
     ax.set_ylabel("Share of their squares")
-    ax.set_title("Error at hidden entries by rank", loc="left")
+    ax.set_title("Error of held-out rows by rank", loc="left")
 
 
-def _draw_components(ax: Axes, points: Sequence[ComponentPoint], threshold: float) -> None:
+def _draw_components(ax: Axes, points: Sequence[ComponentPoint], threshold: float, by: str) -> None:
     ranks = sorted({one.rank for one in points})
     ax.axhline(threshold, color="0.5", lw=0.8, ls=":")
     places = {one: one.rank + _ROOM * ((one.component - 0.5) / one.rank - 0.5) for one in points}
     for verdict, (colour, marker) in _VERDICTS.items():
         own = [one for one in points if one.verdict == verdict]
         if own:
-            x, y = [places[one] for one in own], [one.replicability for one in own]
-            ax.vlines(x, [one.chance for one in own], y, color=shade(colour, 0.5), lw=0.8, zorder=1)
+            x, y = [places[one] for one in own], [one.similarity for one in own]
+            ax.vlines(x, [one.alone for one in own], y, color=shade(colour, 0.5), lw=0.8, zorder=1)
             ax.scatter(x, y, s=18, color=colour, marker=marker, lw=0, label=verdict, zorder=3)
-    chances = [one.chance for one in points]
+    alone = [one.alone for one in points]
     hollow: dict[str, Any] = {"s": 12, "facecolor": "white", "edgecolor": _GREY, "lw": 0.8, "zorder": 2}
-    ax.scatter(list(places.values()), chances, **hollow, label="by chance")
+    ax.scatter(list(places.values()), alone, **hollow, label="without what others share")
     for rank in {one.rank for one in points if one.chosen and len(ranks) > 1}:
         ax.axvspan(rank - 0.45, rank + 0.45, color="#F0F0F0", lw=0, zorder=0)
     if len(ranks) > 1:
@@ -195,7 +203,7 @@ def _draw_components(ax: Axes, points: Sequence[ComponentPoint], threshold: floa
     ax.set_xlim(ranks[0] - 0.5, ranks[-1] + 0.5)
     ax.set_ylim(-0.03, 1.04)
     ax.set_ylabel(f"Cosine (dotted: replicable from {threshold:g})")
-    ax.set_title("Likeness of each component between halves of the rows", loc="left")
+    ax.set_title(f"Similarity of each component between {by} of the rows", loc="left")
     _legend_below(ax)
 
 
@@ -210,20 +218,16 @@ def _draw_models(ax: Axes, points: Sequence[ModelPoint], band: float, rank: int)
     ax.axvspan(-band, band, color=_BAND, lw=0, zorder=0)
     for place, one in enumerate(points):
         ax.barh(place, one.excess, 0.5, color=_GREY)
-        alike = "" if one.there is None else f"{one.there} of {rank}"
-        _write_beside(ax, place, "chosen" if one.chosen else f"{one.excess:+.1%}", alike)
-    if any(one.there is not None for one in points):
-        _write_beside(ax, -1, "", "found again")
+        _write_beside(ax, place, "chosen" if one.chosen else f"{one.excess:+.1%}")
     _excess_scale(ax, "x", [one.excess for one in points], band)
     ax.axvline(0, color="black", lw=0.5)
     ax.set_ylim(len(points) - 0.5, -0.5)
     ax.set_yticks(range(len(points)), [literal(one.model) for one in points])
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("Above that of the chosen model (shaded: as good)")
-    ax.set_title(f"Error at hidden entries by model, rank {rank}", loc="left")
+    ax.set_title(f"Error of held-out rows by model, rank {rank}", loc="left")
 
 
-def _write_beside(ax: Axes, place: float, *columns: str) -> None:
-    for points, text in zip(_COLUMNS, columns):
-        offset: dict[str, Any] = {"xytext": (points, 0), "textcoords": "offset points", "va": "center"}
-        ax.annotate(text, (1, place), xycoords=ax.get_yaxis_transform(), annotation_clip=False, **offset)
+def _write_beside(ax: Axes, place: float, text: str) -> None:
+    offset: dict[str, Any] = {"xytext": (_BESIDE_BARS, 0), "textcoords": "offset points", "va": "center"}
+    ax.annotate(text, (1, place), xycoords=ax.get_yaxis_transform(), annotation_clip=False, **offset)

@@ -12,5 +12,6 @@ from tparafac2.preparing.again import (
 )
 from tparafac2.preparing.further import Further, by_entry, is_plain, prepare_further
 from tparafac2.preparing.preparation import Preparation, Prepared, as_prepared, describe_record, undo
+from tparafac2.preparing.steps import deviations, largest, means
 
 __all__ = ["Preparation", "Prepared", "as_prepared", "describe_record", "undo"]

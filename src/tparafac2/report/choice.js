@@ -1,4 +1,4 @@
-// Why these settings: what hidden entries and halves of the rows said of all that were tried.
+// Why these settings: errors of held-out rows, and similarity between parts of the rows.
 
 const VERDICTS = { replicable: ["dot", 0], there: ["triangle", 4], "not there": ["cross", 1] };
 const LINEAR_PART = 0.6;  // of an excess up to the band, in units of a power of ten
@@ -6,7 +6,7 @@ const LINEAR_PART = 0.6;  // of an excess up to the band, in units of a power of
 const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`.replace("-", "\u2212");
 const signed = (share) => (share > 0 ? "+" : "") + percent(share);
 const rigid = (one) => (one.rigidity === null ? "hard" : `rigidity ${one.rigidity}`);
-const likeness = (value) => (value === null ? "" : value.toFixed(2));
+const cosine = (value) => (value === null ? "" : value.toFixed(2));
 
 // Linear up to the band, where settings are as good, and logarithmic beyond.
 function excessScale(band) {
@@ -171,10 +171,9 @@ function showSettings({ settings, ranks, band, rank }) {
       y,
       xs: grid.map((one, place) => [place, one]),
       ys: excessTicks(band, ...y),
-      about: `Error at hidden entries by smoothness and rigidity at rank ${rank}; the numbers are below.`,
+      about: `Error of held-out rows by smoothness and rigidity at rank ${rank}; the numbers are below.`,
     },
-    "Error at the hidden entries that choose, above the least. Shaded and filled: as good as the chosen one, which "
-      + "has a ring.",
+    "Error of held-out rows above the least. Filled: as good as the chosen one, which has a ring.",
     !ranks.length,
   );
 }
@@ -188,6 +187,8 @@ function showRanks({ ranks, settings }) {
   const points = ranks.map((one) => [one.rank, one.error]);
   const told = (one) => [
     `rank ${one.rank}: error ${one.error.toPrecision(4)}`,
+    ...(one.gain === null ? [] : [`gain ${percent(one.gain)}`]),
+    ...(one.null === null ? [] : [`by chance ${percent(one.null)}`]),
     ...(one.z === null ? [] : [`z ${one.z.toFixed(1)}`]),
     ...(one.agreement === null ? [] : [`${percent(one.agreement, 0)} of the other starts agree`]),
   ].join(", ");
@@ -202,31 +203,31 @@ function showRanks({ ranks, settings }) {
     y: ends,
     xs: ranks.map((one) => [one.rank, one.rank]),
     ys: ticks.map((tick) => [tick, Number(tick.toPrecision(3))]),
-    about: "Error at hidden entries by rank; all numbers are in the table of ranks.",
-  }, `Error at hidden entries, as a share of their squares, at the best setting of each rank${
+    about: "Error of held-out rows by rank; all numbers are in the table of ranks.",
+  }, `Error of held-out rows, as a share of their squares, at the best setting of each rank${
     log ? " (logarithmic)" : ""}.`, !settings.length);
 }
 
-function showReplicability({ components, threshold, rank }) {
+function showSimilarity({ components, threshold, rank, by }) {
   const ranks = [...new Set(components.map((one) => one.rank))];
   const x = (one) => one.rank + 0.8 * ((one.component - 0.5) / one.rank - 0.5);
-  const told = (one) => `rank ${one.rank}, component ${one.component}: ${likeness(one.replicability)}, `
-    + `by chance ${likeness(one.chance)}, ${one.verdict}`;
+  const told = (one) => `rank ${one.rank}, component ${one.component}: ${cosine(one.similarity)}, `
+    + `${cosine(one.alone)} without what others share, ${one.verdict}`;
   const kind = (one) => (VERDICTS[one.verdict] || ["dot", 7]);
   const there = Object.entries(VERDICTS).filter(([verdict]) => components.some((one) => one.verdict === verdict));
   panel(
     "Are the components found again?",
     [
       ...there.map(([verdict, [shape, slot]]) => chip(shape, verdict, inSlot(slot))),
-      chip("hollow", "by chance", inGrey),
+      chip("hollow", "without what others share", inGrey),
     ],
     {
       marks: components.flatMap((one) => [
-        { x: x(one), y: one.chance, kind: "hollow", text: told(one), look: inGrey },
-        { x: x(one), y: one.replicability, kind: kind(one)[0], text: told(one), look: inSlot(kind(one)[1]) },
+        { x: x(one), y: one.alone, kind: "hollow", text: told(one), look: inGrey },
+        { x: x(one), y: one.similarity, kind: kind(one)[0], text: told(one), look: inSlot(kind(one)[1]) },
       ]),
       sticks: components.map((one) =>
-        ({ x: x(one), from: one.chance, to: one.replicability, look: inSlot(kind(one)[1]) })),
+        ({ x: x(one), from: one.alone, to: one.similarity, look: inSlot(kind(one)[1]) })),
       shade: ranks.length > 1 ? { x: [rank - 0.45, rank + 0.45] } : null,
       rule: threshold,
       x: [ranks[0] - 0.5, ranks[ranks.length - 1] + 0.5],
@@ -234,9 +235,9 @@ function showReplicability({ components, threshold, rank }) {
       xs: ranks.length > 1 ? ranks.map((one) => [one, `rank ${one}`])
         : components.map((one) => [x(one), `component ${one.component}`]),
       ys: [0, 0.2, 0.4, 0.6, 0.8, 1].map((tick) => [tick, tick]),
-      about: "Likeness of each component between halves of the rows, by rank; the numbers are below.",
+      about: `Similarity of each component between ${by} of the rows, by rank; the numbers are below.`,
     },
-    "Likeness (cosine) of each component between halves of the rows; replicable from the dotted line "
+    `Similarity (cosine) of each component between ${by} of the rows; replicable from the dotted line `
       + `(${threshold}) on.${ranks.length > 1 ? " Shaded: the chosen rank." : ""}`,
     true,
   );
@@ -255,21 +256,17 @@ function gauge(value, low, high, tie) {
 function showModels({ models, tie, rank }) {
   const excesses = models.map((one) => one.excess);
   const [low, high] = [Math.min(0, ...excesses), Math.max(0, ...excesses)];
-  const found = models.some((one) => one.there !== null);
-  const last = found ? [digits("found again")] : [];
-  const head = ["model", "compared", digits("error above"), digits("z behind"), ...last];
+  const head = ["model", "compared", digits("error above"), digits("z behind")];
   const lines = models.map((one) => Object.assign([
     one.model,
     gauge(one.excess, low, high, tie),
     digits(one.chosen ? "chosen" : signed(one.excess)),
     digits(one.chosen || one.z === null ? "" : one.z.toFixed(1).replace("-", "\u2212")),
-    ...(found ? [digits(one.there === null ? "" : `${one.there} of ${rank}`)] : []),
   ], { kind: one.chosen ? "chosen" : null }));
   const table = make("table", { id: "choice-models" });
   fillTable(table, head, lines);
-  const least = found ? " Found again: components that halves of the rows agree on." : "";
-  const hint = "Error at hidden entries above that of the chosen model (bars are logarithmic beyond "
-    + `${percent(tie)}), and how clearly (z, in standard errors).${least}`;
+  const hint = "Error of held-out rows above that of the chosen model (bars are logarithmic beyond "
+    + `${percent(tie)}), and how clearly (z, in standard errors).`;
   byId("choice-charts").append(make(
     "div",
     { class: "wide" },
@@ -290,9 +287,9 @@ function showNumbers({ settings, components }) {
     ))]);
   }
   if (components.length) {
-    const head = [digits("rank"), digits("component"), digits("likeness"), digits("by chance"), "verdict"];
+    const head = [digits("rank"), digits("component"), digits("similarity"), digits("without shared"), "verdict"];
     tables.push([head, components.map((one) => Object.assign(
-      [digits(one.rank), digits(one.component), digits(likeness(one.replicability)), digits(likeness(one.chance)),
+      [digits(one.rank), digits(one.component), digits(cosine(one.similarity)), digits(cosine(one.alone)),
         one.verdict],
       { kind: one.chosen ? "chosen" : null },
     ))]);
@@ -320,7 +317,7 @@ function showChoice(choice) {
     [make("dt", {}, figure), make("dd", {}, text)]));
   if (choice.settings.length) showSettings(choice);
   if (choice.ranks.length) showRanks(choice);
-  if (choice.components.length) showReplicability(choice);
+  if (choice.components.length) showSimilarity(choice);
   if (choice.models.length) showModels(choice);
   const { head, lines, chosen } = choice.table;
   const last = head.length - 1;

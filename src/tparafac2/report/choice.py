@@ -6,22 +6,20 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tparafac2.reasons import panels, rank_table, sentences
-from tparafac2.words import PYTHON, Words
-
-_HIDDEN = {"fibres": "fibres (all columns of a row at a time)"}
+from tparafac2.result import choice_panels, choice_sentences, rank_table
 
 
-def choice_account(record: Mapping[str, Any], words: Words = PYTHON) -> dict[str, Any]:
+def choice_account(record: Mapping[str, Any]) -> dict[str, Any]:
     """Collect what the page shows of a choice, as JSON knows it: infinite and unknown numbers are null."""
-    found = panels(record)
+    found = choice_panels(record)
     content = {
-        "sentences": sentences(record, words),
+        "sentences": choice_sentences(record),
         "facts": _facts(record),
         "rank": record["chosen"]["rank"],
         "threshold": record["threshold"],
         "tie": record["tie_band"],
         "band": found.band,
+        "by": record["by"],
         "settings": [one._asdict() for one in found.settings],
         "ranks": [one._asdict() for one in found.ranks],
         "components": [one._asdict() for one in found.components],
@@ -32,29 +30,22 @@ def choice_account(record: Mapping[str, Any], words: Words = PYTHON) -> dict[str
 
 
 def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What the constraint costs, and how everything was measured."""
-    hidden = (
-        f"{100 * record['share']:.2g}%",
-        f"of the {_HIDDEN.get(record['hides'], record['hides'])} were hidden from the fits, "
-        f"{_times(record['n_masks'])}; the error is that of their prediction, relative to their squares.",
+    """How everything was measured."""
+    folds = (
+        f"{record['n_folds']} folds",
+        "of the rows: a held-out row gets its loadings from one half of its entries and predicts the other "
+        f"half; drawn {len(record['draws'])} times.",
     )
-    halved = (
-        _times(record["n_splits"]),
-        "the rows were halved: a component is replicable if both halves have it, with a likeness (cosine) of "
-        f"at least {record['threshold']:g}.",
+    chance = (
+        "by chance",
+        "is what a gain has to exceed: so much is gained on surrogate data, the smaller model and its "
+        "residuals, each row shifted in time and columns.",
     )
-    return [*_constraint(record["z"], record["gain"]), hidden, *([halved] if record["components"] else [])]
-
-
-def _constraint(z: float | None, gain: float | None) -> list[tuple[str, str]]:
-    if z is None or gain is None:
-        return []
-    change = f"letting them change {'lowers' if gain > 0 else 'raises'} the error by {abs(gain):.2%}"
-    return [(f"z = {z:.1f}", f"against constant sizes and angles of the patterns: {change}.")]
-
-
-def _times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+    similar = (
+        record["by"],
+        f"of the rows: a component is replicable from a similarity (cosine) of {record['threshold']:g}.",
+    )
+    return [folds, chance, *([similar] if record["components"] else [])]
 
 
 def _finite(value: Any) -> Any:

@@ -102,7 +102,7 @@ def payload(
         "gaps": {mode: _number(gap) for mode, gap in result.feasibility_gaps.items()},
         "starts": _starts(result),
         "associations": _associations(result),
-        "choice": None if result.choice is None else choice_account(result.choice, words),
+        "choice": None if result.choice is None else choice_account(result.choice),
         "steps": STEPS,
         "version": __version__,
     }

@@ -1,5 +1,10 @@
 """What a fit gives back, and how it is looked at, kept and read again."""
 
+from tparafac2.result.choices import ComponentPoint, ModelPoint, Panels, RankPoint, Setting, rank_table
+from tparafac2.result.choices import panels as choice_panels
+from tparafac2.result.choices import sentences as choice_sentences
+from tparafac2.result.choices import table_text as choice_table
+from tparafac2.result.choices import to_html as choice_html
 from tparafac2.result.distinctive import By, distinctiveness, leaders, of_columns, of_rows, require_by
 from tparafac2.result.evaluation import Evaluation, relative_error, require_fitted, take_again
 from tparafac2.result.files import holds_result, load_result

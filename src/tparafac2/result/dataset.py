@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _TRUST = {
     "replicability": "replicability",
-    "chance": "chance_likeness",
+    "alone": "replicability_alone",
     "stability": "stability",
     "verdict": "verdict",
 }

@@ -12,9 +12,6 @@ from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.record import Result
 from tparafac2.result.trust import Trust
 
-CLEAR, DOUBTFUL = 5.0, 2.0
-"""From how many standard errors on hidden entries contradict the constraint, or make it doubtful."""
-
 _LOW = (
     *(set(ENDINGS.values()) - {Kind.CONVERGED}),
     Kind.EXPLAINS_NOTHING,
@@ -48,7 +45,7 @@ def judged(result: Result, found: Sequence[Finding]) -> Iterator[Finding]:
     >>> import numpy as np
     >>> result = Result(model="CP", A=np.ones((4, 1)), B=np.ones((2, 3, 1)), C=np.ones((2, 1)),
     ...                 objective=0.5, explained_variance=0.9, status="converged", converged=True, n_iter=7,
-    ...                 trust=Trust(replicability=[0.5], chance=[0.4], verdict=["not there"]))
+    ...                 trust=Trust(replicability=[0.5], alone=[0.4], verdict=["not there"]))
     >>> [str(finding.kind) for finding in judged(result, [])]
     ['not_there', 'trust']
     """
@@ -72,7 +69,7 @@ def _replicability(trust: Trust) -> Iterator[Finding]:
     for r, verdict in enumerate([] if trust.verdict is None else trust.verdict.tolist()):
         if verdict in told:
             kind, severity = told[verdict]
-            numbers = _numbers(trust, r) | {"threshold": trust.threshold}
+            numbers = _numbers(trust, r) | {"threshold": trust.threshold, "by": trust.by or "halves"}
             yield Finding(kind, severity, component=r + 1, numbers=numbers)
 
 
@@ -83,35 +80,24 @@ def _numbers(trust: Trust, r: int) -> dict[str, float]:
 def _stability(trust: Trust) -> Iterator[Finding]:
     for r, likeness in enumerate([] if trust.stability is None else trust.stability.tolist()):
         if likeness < trust.threshold:
-            numbers: dict[str, Any] = {"stability": likeness}
-            if trust.n_settings is not None:
-                numbers["settings"] = trust.n_settings
+            numbers = {"stability": likeness}
             yield Finding(Kind.DEPENDS_ON_SETTING, Severity.WARNING, component=r + 1, numbers=numbers)
 
 
 def _constraint(result: Result, trust: Trust) -> Iterator[Finding]:
-    if trust.z is None or not trust.z >= DOUBTFUL:
+    if trust.gain is None or trust.null is None or not trust.gain > trust.null:
         return
-    numbers: dict[str, Any] = {"z": trust.z}
-    if trust.gain is not None:
-        numbers["gain"] = trust.gain
-    # Where patterns already give way, that is the reason and nothing to act upon.
-    numbers["held"] = held = result.terms is None or result.terms.rigidity in (None, math.inf)
-    clear = trust.z >= CLEAR
-    kind = Kind.CONSTRAINT_CONTRADICTED if clear else Kind.CONSTRAINT_DOUBTFUL
-    severity = Severity.INFO if not held else Severity.WARNING if clear else Severity.NOTE
-    yield Finding(kind, severity, numbers=numbers)
+    # Where the constraint is relaxed already, that is the reason and nothing to act upon.
+    held = result.terms is None or result.terms.rigidity in (None, math.inf)
+    numbers: dict[str, Any] = {"gain": trust.gain, "null": trust.null, "z": trust.z or 0.0, "held": held}
+    yield Finding(Kind.CONSTRAINT_CONTRADICTED, Severity.WARNING if held else Severity.INFO, numbers=numbers)
 
 
 def _choice(record: Mapping[str, Any]) -> Iterator[Finding]:
     """What was in doubt when the data chose."""
-    rank = record.get("rank", {})
-    if len(record.get("ranks_asked", ())) > 1 and not rank["sure"]:
-        numbers = {"rank": rank["rank"], "doubts": tuple(rank["doubts"])}
+    if len(record.get("ranks_asked", ())) > 1 and not record["sure"]:
+        numbers = {"rank": record["chosen"]["rank"], "doubts": tuple(record["doubts"])}
         yield Finding(Kind.RANK_UNSURE, Severity.NOTE, numbers=numbers)
-    if record.get("single_groups"):
-        numbers = {"count": record["single_groups"], "of": record["groups"]}
-        yield Finding(Kind.SINGLE_GROUPS, Severity.NOTE, numbers=numbers)
 
 
 def _intervals(bands: Intervals | None) -> Iterator[Finding]:

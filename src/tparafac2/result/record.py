@@ -564,7 +564,7 @@ class Result:
             ``start_...`` over ``start``. Patterns of unequal width are padded with NaN, and ``width`` has
             their true widths; ``share`` is the part of every component in all strengths. The coordinates
             ``time_value`` and ``row_weight``, ``coverage`` and ``undetermined`` are there where the fit has
-            them, ``replicability``, ``chance_likeness``, ``stability`` and ``verdict`` of every component
+            them, ``replicability``, ``replicability_alone``, ``stability`` and ``verdict`` of every component
             where they were measured (see `Trust`).
         """
         from tparafac2.result.dataset import to_dataset

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Verdict: TypeAlias = Literal["replicable", "there", "not there"]
-"""What halves of the rows say of a component: they agree on it, agree better than by chance, or do not."""
+"""What parts of the rows say of a component: they agree on it, agree less closely, or do not."""
 
-_NUMBERS = ("replicability", "chance", "stability")
+_NUMBERS = ("replicability", "alone", "stability")
 _BY_COMPONENT = (*_NUMBERS, "verdict")
 
 
@@ -23,29 +23,30 @@ class Trust:
     Attributes
     ----------
     replicability : ndarray (R,), optional
-        How alike each component is in fits to two halves of the rows, 0 to 1.
-    chance : ndarray (R,), optional
-        How alike it would be by chance.
+        Similarity of each component between fits to parts of the rows, 0 to 1.
+    alone : ndarray (R,), optional
+        The same after the part that it shares with the other components is taken out: near 0 for a component
+        that is not there.
     verdict : ndarray of str (R,), optional
-        "replicable", "there" (weaker, but more than by chance) or "not there".
+        "replicable", "there" (less similar) or "not there".
     stability : ndarray (R,), optional
         How far each component keeps its shape over all settings that are as good as the chosen one, 0 to 1
         (a cosine: 1 does not move, less than `threshold` depends on the setting).
     threshold : float
         From which likeness on a component counts as replicable, or stable.
-    n_splits : int, optional
-        How often the rows were split into halves.
-    n_settings : int, optional
-        How many settings are as good as the chosen one, with it.
+    by : str, optional
+        Which parts of the rows: "halves", or "folds" where there are few rows.
     z : float, optional
-        How clearly hidden entries speak against the PARAFAC2 constraint: the mean difference of their error
-        with it and where it may give way, in standard errors.
+        How clearly held-out rows speak against the PARAFAC2 constraint: the mean difference of their errors
+        with it and where it is relaxed, in standard errors.
     gain : float, optional
-        By which part that error is lower where the constraint may give way.
+        By which part their error is lower where it is relaxed.
+    null : float, optional
+        What the gain has to exceed: so much is gained on data that obey the constraint.
 
     Examples
     --------
-    >>> trust = Trust(replicability=[0.97, 0.5], chance=[0.4, 0.4], verdict=["replicable", "there"])
+    >>> trust = Trust(replicability=[0.97, 0.5], alone=[0.9, 0.6], verdict=["replicable", "there"])
     >>> trust.rank, trust.stability is None
     (2, True)
     >>> Trust(verdict=["good"])
@@ -54,22 +55,22 @@ class Trust:
     """
 
     replicability: NDArray[np.float64] | None = None
-    chance: NDArray[np.float64] | None = None
+    alone: NDArray[np.float64] | None = None
     verdict: NDArray[np.str_] | None = None
     stability: NDArray[np.float64] | None = None
     threshold: float = 0.9
-    n_splits: int | None = None
-    n_settings: int | None = None
+    by: str | None = None
     z: float | None = None
     gain: float | None = None
+    null: float | None = None
 
     def __post_init__(self) -> None:
         kinds: dict[str, Any] = {
             "threshold": float,
-            "n_splits": int,
-            "n_settings": int,
+            "by": str,
             "z": float,
             "gain": float,
+            "null": float,
             **dict.fromkeys(_NUMBERS, lambda given: np.asarray(given, dtype=np.float64)),
             "verdict": lambda given: np.asarray(given, dtype=np.str_),
         }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tparafac2.data import label_text
+from tparafac2.result.choices import DOUBTS
 from tparafac2.result.findings import ALIKE
 from tparafac2.result.kinds import ENDINGS, Finding, Kind, Severity
 from tparafac2.result.naming import called
@@ -92,18 +93,15 @@ _SENTENCES = {
     "out the weights (their square roots, say) if that is not meant.",
     Kind.UNEVEN_TIMES: "Times are uneven: neighbours are {least:.4g} to {most:.4g}{unit} apart.",
     Kind.PERIODIC: "Time is periodic, {period:.6g}{unit}: the last is followed by the first.",
-    Kind.ONLY_THERE: "Component {component} is there, but not replicable: halves of the rows agree on it by "
-    "{alike} ({chance:.2f} by chance; {threshold:.2g} is replicable). Read its outlines, not its "
-    "details.",
-    Kind.NOT_THERE: "Component {component} is not there: halves of the rows agree on it by "
-    "{alike}, no more than by chance ({chance:.2f}). Lower the rank, or do not interpret it.",
+    Kind.ONLY_THERE: "Component {component} is less replicable: similarity between {by} of the rows "
+    "{similarity} (below {threshold:.2g}).",
+    Kind.NOT_THERE: "Component {component} is not found again: similarity between {by} of the rows "
+    "{similarity}, {alone} after the part it shares with others. Lower the rank, or do not interpret it.",
     Kind.DEPENDS_ON_SETTING: "Component {component} depends on the setting: its shape is alike by only "
-    "{alike} {among} as good as the chosen one. Do not interpret what changes.",
-    Kind.CONSTRAINT_CONTRADICTED: "The data contradict the PARAFAC2 constraint (z = {z:.1f}){gained}{held}.",
-    Kind.CONSTRAINT_DOUBTFUL: "The PARAFAC2 constraint is doubtful (z = {z:.1f}){gained}{held}.",
+    "{alike} among settings as good as the chosen one. Do not interpret what changes.",
+    Kind.CONSTRAINT_CONTRADICTED: "The PARAFAC2 constraint does not fit these data: relaxing it lowers the "
+    "error by {percent} (by chance at most {chance}){held}.",
     Kind.RANK_UNSURE: "The rank, {rank}, is not sure: {why}.",
-    Kind.SINGLE_GROUPS: "{count} of {of} groups have a single row, which is in one half of the rows only: "
-    "how far components depend on these groups cannot be told.",
     Kind.INTERVALS: "Bands of {percent} from {resamples}{draws}{centre}{interruption}.",
     Kind.UNSTABLE: "Component {component} was not found again in {percent} of the data drawn anew: it has no "
     "bands, and should not be interpreted in detail.",
@@ -128,7 +126,7 @@ _ADVICE = {
         "what_helps": "Read them together, or use non-negative patterns (nonnegative='patterns') if the data "
         "allow it; more smoothness does not help",
         "unmeasured": "replicability was not measured (tp.choose does)",
-        "let_give_way": ": let it give way (rigidity=)",
+        "let_give_way": ": give a rigidity",
     }.items()
 }
 _FURTHER = {
@@ -380,16 +378,16 @@ def trusted(trust: Trust | None, r: int) -> str:
 
     Examples
     --------
-    >>> trusted(Trust(replicability=[0.97], chance=[0.42], verdict=["replicable"], stability=[0.7]), 0)
-    'replicable (0.97 between halves of the rows; 0.42 by chance), depends on the setting (0.70)'
+    >>> trusted(Trust(replicability=[0.97], verdict=["replicable"], stability=[0.7], by="folds"), 0)
+    'replicable (0.97 between folds of the rows), depends on the setting (0.70)'
     """
     measured = {} if trust is None else {name: array[r] for name, array in trust.by_component.items()}
     parts = [str(measured["verdict"])] if "verdict" in measured else []
     if "replicability" in measured:
-        chance = f"; {measured['chance']:.2f} by chance" if "chance" in measured else ""
-        likeness = f"{_alike(measured['replicability'])} between halves of the rows{chance}"
+        by = "halves" if trust is None or trust.by is None else trust.by
+        likeness = f"{_alike(measured['replicability'])} between {by} of the rows"
         parts = [f"{parts[0]} ({likeness})"] if parts else [likeness]
-    if trust is not None and "stability" in measured and trust.n_settings != 1:  # nothing to move with
+    if trust is not None and "stability" in measured:
         moves = "depends on the setting" if measured["stability"] < trust.threshold else "stable"
         parts.append(f"{moves} ({_alike(measured['stability'])})")
     return ", ".join(parts)
@@ -409,26 +407,21 @@ def _alike(likeness: float) -> str:
 def _halves(finding: Finding) -> dict[str, Any]:
     numbers = finding.numbers
     return {
-        "alike": _alike(numbers.get("replicability", math.nan)),
-        "chance": numbers.get("chance", math.nan),
+        "similarity": _alike(numbers.get("replicability", math.nan)),
+        "alone": _alike(numbers.get("alone", math.nan)),
     }
 
 
 def _setting(finding: Finding) -> dict[str, Any]:
-    settings, alike = finding.numbers.get("settings"), _alike(finding.numbers.get("stability", math.nan))
-    return {
-        "alike": alike,
-        "among": "among settings" if settings is None else f"among {counted(settings, 'setting')}",
-    }
+    return {"alike": _alike(finding.numbers.get("stability", math.nan))}
 
 
 def _constraint(finding: Finding) -> dict[str, Any]:
     numbers = finding.numbers
-    lower = percentage(numbers.get("gain", math.nan))
-    gained = f"; where it may give way, the error of hidden entries is {lower} lower"
     return {
-        "gained": gained if "gain" in numbers else "",
-        "held": _ADVICE["let_give_way"] if numbers["held"] else "; this fit lets it",
+        "percent": percentage(numbers["gain"]),
+        "chance": percentage(numbers["null"]),
+        "held": _ADVICE["let_give_way"] if numbers["held"] else "; this fit relaxes it",
     }
 
 
@@ -455,20 +448,8 @@ _CLAUSES = {
 }
 
 
-_DOUBTS = {
-    "error": "more components predict better, but are not all found again in other rows",
-    "components": "more components are found again, but predict no better",
-    "starts": "fewer than half of the other starts agree",
-    "nothing": "not even its components are all found again in other rows",
-    "perhaps": "its last component predicts better, but not clearly",
-    "edge": "it is the largest that was tried",
-    "halves": "nobody looked for its components in halves of the rows",
-    "interrupted": "not all was measured",
-}
-
-
 def _doubts(finding: Finding) -> dict[str, Any]:
-    return {"why": "; ".join(_DOUBTS[doubt] for doubt in finding.numbers["doubts"])}
+    return {"why": "; ".join(DOUBTS[doubt] for doubt in finding.numbers["doubts"])}
 
 
 def _reasons_of_trust(finding: Finding) -> dict[str, Any]:
@@ -563,7 +544,6 @@ _DETAILS: dict[Kind, Callable[[Finding], dict[str, Any]]] = {
     Kind.NOT_THERE: _halves,
     Kind.DEPENDS_ON_SETTING: _setting,
     Kind.CONSTRAINT_CONTRADICTED: _constraint,
-    Kind.CONSTRAINT_DOUBTFUL: _constraint,
     Kind.RANK_UNSURE: _doubts,
     Kind.INTERVALS: _bands,
     Kind.UNSTABLE: _percent,
