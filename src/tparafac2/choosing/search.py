@@ -20,7 +20,6 @@ from tparafac2.choosing.tasks import Work
 from tparafac2.choosing.workers import Workers
 from tparafac2.errors import InvalidType, InvalidValue
 from tparafac2.fitting import (
-    count_jobs,
     read_groups,
     require_choice,
     require_flag,
@@ -34,7 +33,6 @@ from tparafac2.metrics import assign
 from tparafac2.models import Decomposition
 from tparafac2.preparing import Prepared, as_prepared
 from tparafac2.result import Result, Trust
-from tparafac2.solver import compile_missing
 from tparafac2.words import Advice, Argument
 
 _USUAL_RANKS = range(1, 9)
@@ -164,9 +162,6 @@ def choose(
     seed = _seed(random_state)
     frame = Frame(splits.whole, max(tried), options, seed)
     work = Work(splits, frame, grid, rigid, n_folds, seed)
-    if client is not None or count_jobs(n_jobs) > 1:  # or each process would compile for itself
-        for observed in (True, False):
-            compile_missing(dtype, observed)
     about: dict[str, Any] = {
         "threshold": float(threshold),
         "ranks_asked": list(tried),

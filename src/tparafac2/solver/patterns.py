@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tparafac2.data import FloatArray, PartlyObserved, is_seen_by_slice
+from tparafac2.data import FloatArray
 from tparafac2.penalties import proximal
-from tparafac2.solver import first_use, kernels
+from tparafac2.solver import kernels
 from tparafac2.solver.kernels import (
     UNSWEPT,
     Before,
@@ -113,9 +113,6 @@ class FusedPatterns(PatternBlock):
     def __init__(self, B: FloatArray, problem: Problem, settings: Settings) -> None:
         super().__init__(B, problem, settings)
         n, R, K, _ = B.shape
-        own_systems = isinstance(problem.data, PartlyObserved) and not is_seen_by_slice(problem.data)
-        observed = problem.coupled is not None or own_systems
-        first_use.compile_missing(B.dtype.name, observed)
         terms = problem.b
         self.floor = settings.weight_floor
         dual, bounded = terms.asks_for("parafac2"), terms.asks_for("nonnegative")
