@@ -78,10 +78,6 @@ class StoreLost(Told, OSError):
     """Data that could not be read from where they are kept."""
 
 
-class StoreChanged(Told, OSError):
-    """Data that were changed while they were being fitted."""
-
-
 class WorkerLost(Told, ChildProcessError):
     """A process that was ended from outside."""
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from tparafac2.data import MODES, Table
 from tparafac2.io import Selection, read
-from tparafac2.io.parquet import ParquetTable
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -228,21 +227,6 @@ def test_columns_of_a_wrong_type(tmp_path):
     assert "row 1: '1' in 'v' is not a real number but of type str" in _refused(path, TypeError)
     FRAME.assign(r=[[1], [2], [3]]).to_parquet(path)
     assert "rows: 'r' holds what cannot be a label (list<element: int64>)" in _refused(path, TypeError)
-
-
-@pytest.mark.parametrize("scan", [1, 2, 3])
-def test_a_file_that_changes_between_scans(tmp_path, monkeypatch, scan):
-    path, began, plain = tmp_path / "t.parquet", [], ParquetTable.batches
-    FRAME.to_parquet(path)
-
-    def meddled(self, *asked):
-        began.append(None)
-        if len(began) == scan:
-            pd.concat([FRAME, FRAME.assign(t=1999, r="new")]).to_parquet(path)
-        return plain(self, *asked)
-
-    monkeypatch.setattr(ParquetTable, "batches", meddled)
-    assert "'t.parquet' changed while it was read" in _refused(path, OSError)
 
 
 def test_labels_that_would_fill_the_memory(tmp_path):

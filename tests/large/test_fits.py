@@ -229,26 +229,6 @@ def test_patterns_larger_than_memory(X, tmp_path):
         tp.TParafac2(3, n_starts=300).fit(tp.Stored(memmapped(X, tmp_path), memory=MEMORY))
 
 
-
-
-def test_a_store_that_changes(X, tmp_path):
-    held = memmapped(X, tmp_path)
-    intake = take_stored(tp.Stored(held, memory=MEMORY))
-    held[:, 77] += 1.0
-    held.flush()
-    with pytest.raises(OSError, match=r"'x\.bin' was changed while it was being fitted, before pass 2"):
-        intake.data.project(np.ones((1, 1, 400)))
-
-
-def test_a_zarr_store_of_which_a_chunk_changes(X, tmp_path):
-    zarr = pytest.importorskip("zarr")
-    held = zarred(X, tmp_path)
-    intake = take_stored(tp.Stored(zarr.open_array(tmp_path / "x.zarr", mode="r"), memory=MEMORY))
-    held[:, 77] = held[:, 77] + 1.0
-    with pytest.raises(OSError, match="was changed while it was being fitted"):
-        intake.data.project(np.ones((1, 1, 400)))
-
-
 def test_a_file_that_disappears(X, tmp_path):
     held = memmapped(X, tmp_path)
     stored = tp.Stored(held, memory=MEMORY)

@@ -157,7 +157,7 @@ class Filling:
     """
 
     def __init__(self, shape: Shape, how: Join) -> None:
-        self.shape, self.how, self.n_lines = shape, how, 0
+        self.shape, self.how = shape, how
 
     @classmethod
     def of(cls, shape: Shape, counts: Places, how: Join) -> "Filling":
@@ -204,7 +204,6 @@ class _Sorting(Filling):
         self.next[own] += lengths
         self.columns[to] = columns[order]
         self.values[to] = values[order]
-        self.n_lines += len(lines)
 
     def cells(self) -> Cells:
         self.next = np.empty(0, dtype=np.int64)
@@ -250,7 +249,6 @@ class _Summing(Filling):
             places, values = places[there], values[there]
             np.add.at(self.known, places, 1)
         np.add.at(self.sums, places, values)
-        self.n_lines += len(lines)
 
     def cells(self) -> Cells:
         K, I, J = self.shape

@@ -23,7 +23,7 @@ from tparafac2.data.interface import FloatArray
 from tparafac2.data.lines import LongLines, Ordered, Piece, ordered_labels, ordered_times
 from tparafac2.data.memory import require_memory
 from tparafac2.data.text import shown
-from tparafac2.errors import InvalidValue, StoreChanged
+from tparafac2.errors import InvalidValue
 from tparafac2.words import Lines, Setting
 
 What: TypeAlias = Literal["values", "weights", "lines"]
@@ -154,8 +154,6 @@ class Tabulation:
                 filling.add(lines, columns, own)
             else:
                 filling.add(lines[stays], columns[stays], own[stays])
-        if filling.n_lines != n_lines:
-            raise StoreChanged(f"there were {n_lines:,} lines, and now {filling.n_lines:,}: read it again.")
         return filling.cells()
 
     def first_repeat(self, names: tuple[Any, Any, Any]) -> InvalidValue:

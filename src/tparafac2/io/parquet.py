@@ -12,7 +12,7 @@ from tparafac2.data import MODES, Mode
 from tparafac2.data.cells import PIECE, renumbering
 from tparafac2.data.lines import Piece, missing_label, read_values, read_weight_column
 from tparafac2.data.memory import in_bytes, physical_memory
-from tparafac2.errors import StoreChanged, TooLarge
+from tparafac2.errors import TooLarge
 from tparafac2.io.endings import blamed_on, parts_of
 from tparafac2.io.selecting import Rule, Selection
 from tparafac2.words import Setting
@@ -36,7 +36,6 @@ class ParquetTable:
     def __init__(self, path: Path) -> None:
         self.path, self.parts = path, parts_of(path)
         self._parquet = _parquet_reader(path)
-        self._stamps = list(map(_stamp, self.parts))
         metadata = []
         for part in self.parts:
             with blamed_on(part):
@@ -81,28 +80,21 @@ class ParquetTable:
 
         texts = [name for name in names if _is_text(pa, self.kind(name))]
         offset = 0
-        for part, stamp, length in zip(self.parts, self._stamps, self.lengths):
-            self._require_same_file(part, stamp)
+        for part in self.parts:
             with blamed_on(part):
                 # Else what was read of the file would be kept until its end.
                 how = {"buffer_size": _BUFFER, "pre_buffer": False}
                 file = self._parquet.ParquetFile(part, read_dictionary=texts, **how)
                 # Without columns there would be no lines.
                 read = file.iter_batches(size, columns=list(names) or self.names[:1])
-            first = offset
             while True:
-                try:
-                    with blamed_on(part):
-                        batch = next(read, None)
-                finally:  # what looks damaged may just have been written anew
-                    self._require_same_file(part, stamp)
+                with blamed_on(part):
+                    batch = next(read, None)
                 if batch is None:
                     break
                 yield offset, batch
                 offset += batch.num_rows
             file.close()
-            if offset - first != length:
-                raise _changed(part)
 
     def place(self, position: int) -> str:
         """Say where a line is: its row in the file, from 1."""
@@ -110,10 +102,6 @@ class ParquetTable:
         part = int(np.searchsorted(ends, position, side="right"))
         row = f"row {position + 1 - int(ends[part]) + self.lengths[part]}"
         return f"{row} of {self.parts[part].name!r}" if self.path.is_dir() else row
-
-    def _require_same_file(self, part: Path, stamp: Any) -> None:
-        if _stamp(part) != stamp:
-            raise _changed(part)
 
 
 class ParquetLines:
@@ -181,8 +169,6 @@ class ParquetLines:
                 own = read_values(_series(batch, numbers["values"], kept), at)
             if "weights" in numbers:
                 weights = read_weight_column(_series(batch, numbers["weights"], kept), at)
-            if any((code < 0).any() for code in codes.values()):
-                raise _changed(self.table.path)
             yield Piece(codes, np.ones(len(at)) if own is None else own, weights, at)
 
     def _choose(self, rules: Sequence[Rule]) -> dict[str, int]:
@@ -385,18 +371,6 @@ def _require_labels(role: str, name: str, kind: Any) -> None:
 
 def _is_text(pa: Any, kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return (-1, -1)
-    return found.st_size, found.st_mtime_ns
-
-
-def _changed(path: Path) -> StoreChanged:
-    return StoreChanged(f"{path.name!r} changed while it was read: read it again when it is complete.")
 
 
 def _parquet_reader(path: Path) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tparafac2.data import DenseData, FloatArray, ObservedData, one_busy
-from tparafac2.errors import StoreChanged, StoreLost, Told
-from tparafac2.large.sources import Source, sampled
+from tparafac2.errors import StoreLost, Told
+from tparafac2.large.sources import Source
 
 Block: TypeAlias = Any
 """What a recipe makes of some rows: data of these rows alone, or the entries as they are stored."""
@@ -117,15 +117,12 @@ class OnDisk:
         From rows as they are stored to a block.
     reads : Reads
         Where it is noted what was read.
-    known : dict
-        What some of the entries of each block were when it was read first, by its number.
     """
 
     source: Source
     edges: tuple[slice, ...]
     recipe: Callable[[NDArray[Any]], Block] = as_stored
     reads: Reads = field(default_factory=Reads)
-    known: dict[int, object] = field(default_factory=dict)
 
     @property
     def largest(self) -> int:
@@ -150,9 +147,7 @@ class OnDisk:
         return replace(self, recipe=recipe)
 
     def _in_turn(self) -> Iterator[Block]:
-        began, stamp = time.perf_counter(), self.source.stamp()
-        if self.known.setdefault(-1, stamp) != stamp:
-            raise self._changed()
+        began = time.perf_counter()
         with ThreadPoolExecutor(1) as reader:
             ahead = reader.submit(self._read, 0)
             for b in range(len(self.edges)):
@@ -180,16 +175,8 @@ class OnDisk:
                 f"rows {rows.start} to {rows.stop - 1} of {self.source.name!r} could not be read in pass "
                 f"{self.reads.passes + 1} over the data: {_in_a_line(error)}. Is all of it still there?"
             ) from error
-        if self.known.setdefault(b, found := sampled(stored)) != found:
-            raise self._changed()
         self.reads.bytes += stored.nbytes
         return self.recipe(stored)
-
-    def _changed(self) -> StoreChanged:
-        return StoreChanged(
-            f"{self.source.name!r} was changed while it was being fitted, before pass "
-            f"{self.reads.passes + 1} over the data was done: fit it again when nobody writes to it."
-        )
 
 
 def _in_a_line(error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 Shape = tuple[int, int, int]
 ALL = slice(None)
-
-_SAMPLED = 2**16  # entries of a block that are compared with what they were before
 
 
 class Source(Protocol):
@@ -38,9 +36,6 @@ class Source(Protocol):
 
     def read(self, rows: slice, times: slice = ALL) -> NDArray[Any]:
         """Some rows, (K, i, J), at all or some times."""
-
-    def stamp(self) -> object:
-        """Something that changes when a file does; None where that cannot be told."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +106,6 @@ class PlainFile:
                 _fill(file, found[place])
         return found.transpose(np.argsort(order))
 
-    def stamp(self) -> object:
-        """When the file was changed last, and its size."""
-        return _stamp(self.path)
-
 
 def _fill(file: Any, target: NDArray[Any]) -> None:
     left = target.reshape(-1).view(np.uint8).data
@@ -135,8 +126,6 @@ class Indexed:
     axes : (int, int, int)
         Which of them are times, rows and columns.
     name : str
-    files : tuple of str
-        Where it is kept, where that is known.
 
     Examples
     --------
@@ -148,7 +137,6 @@ class Indexed:
     array: Any
     axes: tuple[int, int, int] = (0, 1, 2)
     name: str = "X"
-    files: tuple[str, ...] = field(default=())
 
     @property
     def shape(self) -> Shape:
@@ -179,10 +167,6 @@ class Indexed:
         asked = {self.axes[0]: times, self.axes[1]: rows}
         return tuple(asked.get(axis, ALL) for axis in range(3))
 
-    def stamp(self) -> object:
-        """When the files were changed last, and their sizes."""
-        return tuple(map(_stamp, self.files)) or None
-
 
 @dataclass(frozen=True)
 class Lazy(Indexed):
@@ -208,14 +192,6 @@ def _chunks(array: Any) -> Sequence[int] | None:
         if isinstance(found, dict):
             found = [found.get(dim, size) for dim, size in zip(array.dims, array.shape)]
     return [one if isinstance(one, int) else max(one) for one in found] if found else None
-
-
-def _stamp(path: str) -> object:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return "gone"
-    return found.st_mtime_ns, found.st_size
 
 
 def mapped_file(array: NDArray[Any]) -> PlainFile | None:
@@ -258,17 +234,3 @@ def _granularity() -> int:
     import mmap
 
     return mmap.ALLOCATIONGRANULARITY
-
-
-def sampled(values: NDArray[Any]) -> int:
-    """A number that tells whether values are still the same, from some of them.
-
-    Examples
-    --------
-    >>> sampled(np.ones(3)) == sampled(np.ones(3)), sampled(np.ones(3)) == sampled(np.zeros(3))
-    (True, False)
-    """
-    import zlib
-
-    # Some columns of every row and time.
-    return zlib.crc32(values[..., :: max(1, values.size // _SAMPLED)].tobytes())

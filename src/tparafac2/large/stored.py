@@ -265,7 +265,7 @@ def read_source(
             raise TypeError(f"X is an xarray.{type(X).__name__}; choose one of its arrays, X['name'].")
         found = resolve_dims(X.dims, dims, dated_dims(X))
         order = tuple(X.dims.index(found[mode]) for mode in ORDER)
-        return _source(X.variable, order, _files(X), str(X.name or "X")), labels_of(X, found)
+        return _source(X.variable, order, str(X.name or "X")), labels_of(X, found)
     if hasattr(X, "array_keys") or hasattr(X, "visititems"):
         raise TypeError(f"X is a {type(X).__name__} of several arrays; choose one of them, X['name'].")
     if not hasattr(X, "shape") or not hasattr(X, "dtype"):
@@ -275,10 +275,10 @@ def read_source(
         )
     require_stack(X.shape)
     order = (0, 1, 2) if axes is None else tuple(axes.index(mode) for mode in ORDER)
-    return _source(X, order, _files(X), _name(X)), Labels()
+    return _source(X, order, _name(X)), Labels()
 
 
-def _source(array: Any, order: tuple[int, ...], files: tuple[str, ...], name: str) -> Source:
+def _source(array: Any, order: tuple[int, ...], name: str) -> Source:
     held = getattr(array, "_data", array)
     if isinstance(held, np.ndarray):
         plain = mapped_file(held.transpose(order))
@@ -286,20 +286,15 @@ def _source(array: Any, order: tuple[int, ...], files: tuple[str, ...], name: st
             return plain
     time, rows, columns = order
     if is_lazy(held):
-        return Lazy(held, (time, rows, columns), name, files)
-    return Indexed(array, (time, rows, columns), name, files)
-
-
-def _files(X: Any) -> tuple[str, ...]:
-    source = getattr(X, "encoding", {}).get("source") if hasattr(X, "encoding") else None
-    held = getattr(getattr(X, "file", None), "filename", None)
-    return tuple(str(path) for path in (source, held) if isinstance(path, str))
+        return Lazy(held, (time, rows, columns), name)
+    return Indexed(array, (time, rows, columns), name)
 
 
 def _name(X: Any) -> str:
-    files, store = _files(X), getattr(getattr(X, "store", None), "root", "")  # of Zarr, a folder
     own = str(getattr(X, "name", None) or "").strip("/")
-    return own or os.path.basename(str(store) or (files[0] if files else "")) or "X"
+    held = getattr(getattr(X, "store", None), "root", "")  # of Zarr, a folder
+    held = held or getattr(getattr(X, "file", None), "filename", "")  # of h5py
+    return own or os.path.basename(str(held)) or "X"
 
 
 def _comes_from(X: object, module: str) -> bool:

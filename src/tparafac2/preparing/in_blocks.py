@@ -75,10 +75,6 @@ class PreparedSource:
         """Rows as they are stored, transformed."""
         return transform_dense(stored.astype(np.float64, copy=False), self.steps, self.pseudocount)
 
-    def stamp(self) -> object:
-        """Something that changes when a file does."""
-        return self.source.stamp()
-
     def _of_rows(self, rows: slice) -> Adjustment:
         """The adjustment of some rows."""
         own: dict[str, Any] = {}
