@@ -76,12 +76,3 @@ def test_findings_say_when_it_is_a_good_idea_and_when_a_poor_one(X):
     assert not kinds & {"could_be_nonnegative", "negative_data"}
     centred = tp.TParafac2(3, 1e-3, nonnegative="patterns", **QUICK).fit(X - X.mean(axis=0))
     assert any("do not centre" in note for note in centred.notes_)
-
-
-def test_a_file_of_version_0_1_keeps_its_rows_from_being_negative(tmp_path, X):
-    model = tp.TemporalCMF(2, nonnegative="rows", **QUICK).fit(X)
-    parameters = {name: value for name, value in model.get_params().items() if name != "nonnegative"}
-    from dataclasses import replace
-
-    replace(model.result_, parameters=parameters | {"nonnegative_rows": True}).save(tmp_path / "old.npz")
-    assert tp.load(tmp_path / "old.npz").nonnegative == "rows"

@@ -8,7 +8,6 @@ import scipy.sparse
 import xarray as xr
 
 import tparafac2 as tp
-from tparafac2.newdata import append
 from tparafac2.penalties import proximal
 
 TIMES = np.array([0.0, 1.0, 2.0, 4.0, 5.0, 6.0, 8.0, 11.0])
@@ -365,10 +364,3 @@ def test_labels_that_are_no_times_need_further_labels(data):
             model.append(data[6], times)
     with pytest.raises(ValueError, match="times says wave z, but X says wave g"):
         model.append(given[6], "wave z")
-
-
-def test_old_files_do_not_know_their_terms(data):
-    from dataclasses import replace
-
-    with pytest.raises(ValueError, match="files of version"):
-        append(replace(models()["free"].fit(data[:6]).result_, terms=None), data[6])

@@ -125,7 +125,7 @@ CASES = {
         "parameters": {"smoothness": None},
         "terms": Terms(A=(Ridge(1.0),), B=(TemporalSmoothness(1.0),), C=(Ridge(1.0),), scale=10.0),
     },
-    Kind.NOT_UNIQUE: {"model": "TemporalCMF"},
+    Kind.NOT_UNIQUE: {"terms": Terms(fixed_strengths=True)},
     Kind.DEGENERATE: {
         "starts": starts(degenerate=[True, True]),
         "A": CANCELLING,
@@ -135,7 +135,7 @@ CASES = {
     Kind.PROPORTIONAL: {"C": strengths(0.99), "B": static_patterns(0, 1, 2)},
     Kind.SAME_ROWS: {"A": SAME_ROWS},
     Kind.VANISHED: {"A": np.random.default_rng(0).random((9, 3)) * [1.0, 0.0, 1.0]},
-    Kind.CONSTANT: {"model": "CP", "B": static_patterns(0, 1, 2)},
+    Kind.CONSTANT: {"terms": Terms(B=(Static(),)), "B": static_patterns(0, 1, 2)},
     Kind.STATIC: {"B": static_patterns(1)},
     Kind.MAY_JUMP: {"terms": Terms(B=(SuddenChanges(1.0),))},
     Kind.SUDDEN: {"B": jumping_patterns(), "terms": Terms(B=(SuddenChanges(1.0),))},
@@ -307,12 +307,11 @@ def test_several_pairs_are_one_note():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"model": "TemporalCMF"},
         {"terms": Terms(fixed_strengths=True)},
         {"A": np.eye(9)[:, :3] * [1.0, 1.0, 0.0]},
         {"A": np.full((9, 3), np.nan)},
     ],
-    ids=["tCMF of 0.1", "fixed", "vanished", "not finite"],
+    ids=["fixed", "vanished", "not finite"],
 )
 def test_strengths_that_tell_nothing_are_not_compared(changes):
     assert not proportional(0.99, **changes)
@@ -330,8 +329,7 @@ def test_a_pattern_is_static_by_one_measure_in_the_order_of_time():
     shuffled = [0, 4, 1, 3, 2]
     assert kinds(make(B=B[shuffled], times=np.arange(5.0)[shuffled])).count(Kind.STATIC) == 3
     assert Kind.STATIC not in kinds(make(B=1e3 * (B - 1.0) + 1.0))
-    assert Kind.STATIC not in kinds(make(B=B, model="CP"))
-    assert Kind.STATIC not in kinds(make(B=B, parameters={"penalties_b": [Static()]}))
+    assert Kind.STATIC not in kinds(make(B=B, terms=Terms(B=(Static(),))))
 
 
 def test_a_column_that_was_not_there_is_not_bridged():
@@ -342,13 +340,11 @@ def test_a_column_that_was_not_there_is_not_bridged():
     assert (finding.times, dict(finding.numbers)) == ((2001,), {"columns": 1, "pairs": 1})
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"nonnegative_rows": True}, {"penalties_a": [NonNegative()]}], ids=["rows", "penalty"]
-)
-def test_non_negative_rows_make_components_unique(parameters):
-    changes = {"model": "TemporalCMF", "starts": starts([1.0, 0.2, 0.3])}
-    assert Kind.FEW_STARTS_AGREE not in kinds(make(**changes))  # nobody would expect them to
-    found = kinds(make(**changes, parameters=parameters))
+def test_non_negative_rows_make_components_unique():
+    few = starts([1.0, 0.2, 0.3])
+    span = Terms(fixed_strengths=True)
+    assert Kind.FEW_STARTS_AGREE not in kinds(make(starts=few, terms=span))  # nobody would expect them to
+    found = kinds(make(starts=few, terms=Terms(A=(NonNegative(),), fixed_strengths=True)))
     assert Kind.FEW_STARTS_AGREE in found
     assert Kind.NOT_UNIQUE not in found
 
@@ -458,11 +454,10 @@ def test_the_chosen_start_need_not_be_the_lowest():
     ("matches", "count"),
     [
         ([1.0, 0.995, 0.98, np.nan], 1),
-        ([0.5, 0.4975, 0.4, np.nan], 1),  # of version 0.1: one component vanished
         ([0.0, 0.0, 0.0, np.nan], 0),  # all of them did: nothing can be said to be alike
     ],
 )
-def test_likeness_is_relative_to_the_match_with_itself(matches, count):
+def test_likeness_is_the_match_with_the_chosen_start(matches, count):
     table = account_of([1.0, 1.0, 1.0, np.nan], matches, chosen=0)
     assert count_alike(table) == count
     assert np.isnan(likeness(table)[-1])

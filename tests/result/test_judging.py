@@ -68,7 +68,7 @@ def test_the_judgement_is_no_better_than_the_worst_it_rests_on(trust, level, cla
     [
         ({"converged": False, "status": "max_iter"}, "low"),
         ({"starts": AGREE | {"fms_to_chosen": np.array([1.0, 0.3, 0.3, 0.3])}}, "low"),
-        ({"model": "TemporalCMF"}, "low"),
+        ({"terms": Terms(fixed_strengths=True)}, "low"),
         ({"starts": {name: column[:1] for name, column in AGREE.items()}}, "fair"),
         ({"C": np.array([[1.0, 1.0]] * 4 + [[1.0, 1e-5]])}, "fair"),
         ({"B": np.ones((5, 6, 2)), "C": np.linspace(1, 2, 5)[:, None] * [1.0, 2.0]}, "fair"),

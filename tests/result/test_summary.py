@@ -5,7 +5,8 @@ import pytest
 from hand_made import hand_made
 
 from tparafac2.data import Labels
-from tparafac2.result import Result
+from tparafac2.penalties import Static
+from tparafac2.result import Result, Terms
 
 NASTY = "<img src=x onerror=alert(1)>"
 
@@ -209,4 +210,4 @@ def test_html_needs_nothing_from_elsewhere_and_has_the_facts() -> None:
     assert not any(word in page for word in ("http", "src=", "href=", "<script", "<link", "@import"))
     for part in ("TParafac2", "0.9123", "cat -0.80, ant 0.60", "<td>83%</td>", "Component 2 is static"):
         assert part in page
-    assert "<ul>" not in make(model="CP")._repr_html_()
+    assert "<ul>" not in make(terms=Terms(B=(Static(),)))._repr_html_()

@@ -84,10 +84,6 @@ class Request:
 
 def require_usable(result: Result) -> None:
     """Refuse results of which there are no bands."""
-    if result.terms is None or result.method is None:
-        raise InvalidValue(
-            "the result does not say what was minimised, as files of version 0.1 do not: fit the model again."
-        )
     if result.terms.lost:
         raise InvalidValue(
             f"the model has penalties that its file could not hold ({', '.join(result.terms.lost)}): "

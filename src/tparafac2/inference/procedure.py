@@ -88,13 +88,12 @@ def _data_of(result: Result, X: Any, **given: Any) -> Intake:
             "intervals come of many fits to data in memory, and X is read in blocks of rows: fit some of the "
             "rows, as tparafac2.Stored(X).sample() draws them, and ask for the intervals of that fit."
         )
-    method = result.method
     intake = take_again(
         result,
         X,
         **given,
         times="even" if result.times is None else result.times,
-        dtype=None if method is None else method.dtype,
+        dtype=result.method.dtype,
         bridge=bool(result.parameters.get("bridge", True)),
     )
     require_fitted(result, 1.0 - relative_error(result, intake))
@@ -139,7 +138,7 @@ class _Task:
     @cached_property
     def terms(self) -> Terms:
         """Those of the fit, with all norm penalties lower: by that factor the smoothness is, too."""
-        terms = self.result.terms or Terms()
+        terms = self.result.terms
         if self.undersmoothing == 1:
             return terms
         lighter = {mode: tuple(map(self._lighter, those)) for mode, those in terms.modes.items()}

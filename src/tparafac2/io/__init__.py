@@ -1,6 +1,5 @@
 """Files in, preparations, and results out."""
 
-from tparafac2.choosing import compare_models  # where it was in version 0.1
 from tparafac2.io import samples as samples
 from tparafac2.io.by_rows import store_by_rows
 from tparafac2.io.describing import describe

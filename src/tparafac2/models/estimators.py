@@ -407,8 +407,6 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     kind = MODELS[result.model]
     known = kind._parameter_names()
     parameters = {name: value for name, value in result.parameters.items() if name in known}
-    if result.parameters.get("nonnegative_rows"):  # as version 0.1 called it
-        parameters["nonnegative"] = "rows"
     if parameters.get("rank") != result.rank:
         raise ValueError(
             f"{os.fspath(path)!r} claims rank {parameters.get('rank')}, and has {result.rank} components: it "

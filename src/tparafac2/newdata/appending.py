@@ -67,11 +67,6 @@ def append(
 
 def require_continuable(result: Result) -> None:
     """Refuse a fit of which not all is known that further slices need."""
-    if result.terms is None:
-        raise InvalidValue(
-            "the model does not know its penalties, as files of version 0.1 do not: fit it again with this "
-            "version."
-        )
     if result.terms.lost:
         raise InvalidValue(
             f"the model was read from a file, which has of the penalty {result.terms.lost[0]} only the name: "
@@ -106,7 +101,7 @@ def _unprepared(result: Result, X: Any) -> tuple[Any, bool]:
 
 def _append(result: Result, pieces: list[Piece], when: Moments, *, prepared: bool) -> Result:
     record = None if prepared else result.preparation
-    static = asks_for(_terms(result).B, "static")
+    static = asks_for(result.terms.B, "static")
     found = match(pieces, result, may_enter=not static, sparse=by_entry(record))
     preparation = result.preparation
     if found.stack is not None and not prepared:
@@ -174,7 +169,7 @@ def _recorded(parts: _Parts, when: Moments, terms: Terms, preparation: Mapping[s
     B, C = _courses(result, new, continued)
     errors = np.zeros(m)
     errors[here] = continued.errors
-    old = _terms(result).scale ** 2
+    old = result.terms.scale**2
     square = old + float(parts.squares.sum())
     left = (1.0 - result.explained_variance) * old + float(errors.sum())
     changing = not asks_for(terms.B, "static")
@@ -227,14 +222,14 @@ def _courses(result: Result, new: Further, continued: Continued) -> tuple[FloatA
         values[K + np.flatnonzero(new.observed)] = added
         return values
 
-    B = gaps.patterns(longer(np.asarray(padded(result.B, fill=0.0)), continued.B), _terms(result).B)
+    B = gaps.patterns(longer(np.asarray(padded(result.B, fill=0.0)), continued.B), result.terms.B)
     return B, gaps.on_lines(longer(result.C, continued.C))
 
 
 def _negative(result: Result, parts: _Parts, square: float) -> float | None:
     if result.negative_share is None or parts.negative is None:
         return None
-    return float((result.negative_share * _terms(result).scale ** 2 + parts.negative) / square)
+    return float((result.negative_share * result.terms.scale**2 + parts.negative) / square)
 
 
 def _joined(own: NDArray[Any] | None, more: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -264,7 +259,3 @@ def _append_ragged(result: Result, pieces: list[Piece], when: Moments) -> Result
         widths = (*result.widths, width)
         result = replace(longer, B=[piece[:width] for piece, width in zip(longer.B, widths)])
     return result
-
-
-def _terms(result: Result) -> Terms:
-    return result.terms or Terms()

@@ -73,7 +73,7 @@ class Further(NamedTuple):
 
 def terms_for(result: Result, new: Further) -> Terms:
     """The terms of the fit for all slices: the lambdas are kept, and the clock goes on."""
-    terms, order = result.terms or Terms(), list(result.clock.order)
+    terms, order = result.terms, list(result.clock.order)
     _require_apart(terms, new)
     known, times = len(order), np.append(result.clock.times[order], new.times[new.observed])
     B, C = (tuple(continued(mode, times, known, result.period)) for mode in (terms.B, terms.C))

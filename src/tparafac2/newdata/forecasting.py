@@ -19,7 +19,7 @@ from tparafac2.newdata.strength_courses import strength_draws
 from tparafac2.penalties import asks_for, keep_sign
 from tparafac2.preparing import undo
 from tparafac2.preparing.steps import transform_steps
-from tparafac2.result import Result, Terms
+from tparafac2.result import Result
 from tparafac2.result.dataset import free_names
 from tparafac2.words import Argument
 
@@ -229,7 +229,7 @@ class _Drawn(NamedTuple):
 
 
 def _drawn(result: Result, times: NDArray[np.float64], origins: Origins, asked: Asked) -> _Drawn:
-    terms, order = result.terms or Terms(), list(result.clock.order)
+    terms, order = result.terms, list(result.clock.order)
     normal = result.normalised()
     B, C = np.asarray(normal.B)[order], normal.C[order]
     clock = result.clock.times[order]

@@ -92,7 +92,7 @@ def without_later_times(result: Result, seen: Seen, coverage: FloatArray) -> Ori
         Share of the rows that was observed of these.
     """
     whole = in_hindsight(result)
-    order, terms = list(result.clock.order), result.terms or Terms()
+    order, terms = list(result.clock.order), result.terms
     n, begin = len(order), len(order) // 2
     if asks_for(terms.B, "static") or n < 4:
         return whole

@@ -24,8 +24,7 @@ _NEEDS_ALL = " needs all data, those of the fit and the further ones, as the mod
 def fitted_scale(result: Result) -> float:
     """Norm ||X|| of the data of the fit, without what was appended: the unit of the smoothness."""
     require_continuable(result)
-    whole = 0.0 if result.terms is None else result.terms.scale**2
-    return math.sqrt(whole - sum((result.appended or {}).get("squares", ())))
+    return math.sqrt(result.terms.scale**2 - sum((result.appended or {}).get("squares", ())))
 
 
 def prepare_all(result: Result, X: Any, dims: Mapping[str, Hashable] | None) -> Any:

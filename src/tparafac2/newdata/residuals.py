@@ -18,7 +18,7 @@ from tparafac2.newdata.seeing import Sight, see
 from tparafac2.newdata.slices import Matched, match, read_slices
 from tparafac2.preparing import Adjustment
 from tparafac2.preparing.steps import transform_dense, transform_steps
-from tparafac2.result import Result, Terms, require_fitted
+from tparafac2.result import Result, require_fitted
 from tparafac2.words import Argument
 
 _OTHER = "X is not what was fitted"
@@ -40,7 +40,7 @@ def known_noise(result: Result) -> Noise:
     """The same for all entries (by weight, where rows have weights), from the explained variance alone."""
     _, I, J = result.shape
     coverage = np.ones((len(result.C), J)) if result.coverage is None else result.coverage
-    left = (1.0 - result.explained_variance) * (result.terms or Terms()).scale ** 2
+    left = (1.0 - result.explained_variance) * result.terms.scale**2
     variance = max(left, 0.0) / max(float(coverage.sum()) * I, 1.0)
     weights = np.ones(I) if result.row_weights is None else result.row_weights
     return Noise(variance / np.maximum(weights, 1e-12), np.ones(J))

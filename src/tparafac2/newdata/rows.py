@@ -123,12 +123,7 @@ def score(
 
 
 def terms_of(result: Result) -> Terms:
-    """What was asked of the loadings; refuse results that do not know it."""
-    if result.terms is None:
-        raise InvalidValue(
-            "this model comes from a file of version 0.1, which does not say what was minimised: fit it "
-            "again."
-        )
+    """What was asked of the loadings; refuse terms that new rows cannot have."""
     if lost := [term for term in result.terms.A if isinstance(term, LostTerm)]:
         raise InvalidValue(
             f"the penalty {lost[0]!r} on the loadings is not one of this package, and files keep its name "

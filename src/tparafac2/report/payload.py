@@ -178,7 +178,7 @@ def _entries(
 ) -> dict[str, Any]:
     """Data beside the fit, by places that rows and columns have on the page."""
     found = entries_of(result, data, order)
-    if result.method is not None and result.weighting is None:  # of others it is not known to the digit
+    if result.weighting is None:  # of others it is not known to the digit
         require_fitted(result, found.explained)
     here = [
         np.flatnonzero(np.isin(own, shown)) for own, shown in ((found.rows, rows), (found.columns, columns))

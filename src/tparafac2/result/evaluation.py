@@ -26,15 +26,14 @@ class Evaluation(NamedTuple):
     Attributes
     ----------
     objective : float or None
-        Squared error plus the values of all terms; None where these are not known: the result comes from a
-        file of version 0.1, or had a penalty of the user's own and was read from a file.
+        Squared error plus the values of all terms; None where these are not known: the result had a penalty
+        of the user's own and was read from a file.
     explained_variance : float
         1 - squared_error / ||X||^2.
     squared_error : float
         Sum of squared differences, over what was observed, and by weight where there are weights.
-    constraint_violations : dict or None
-        For "A", "B" and "C", by constraint: how far the factor is from it, relative to its size. None where
-        the constraints are not known.
+    constraint_violations : dict
+        For "A", "B" and "C", by constraint: how far the factor is from it, relative to its size.
 
     Examples
     --------
@@ -45,7 +44,7 @@ class Evaluation(NamedTuple):
     objective: float | None
     explained_variance: float
     squared_error: float
-    constraint_violations: dict[str, dict[str, float]] | None
+    constraint_violations: dict[str, dict[str, float]]
 
 
 def evaluate(
@@ -116,8 +115,7 @@ _SAME_FIT = {"float64": 1e-6, "float32": 1e-3}
 
 def require_fitted(result: Result, explained: float) -> None:
     """Refuse data of which the model does not explain as much as of its own."""
-    dtype = "float64" if result.method is None else result.method.dtype
-    if not abs(explained - result.explained_variance) <= _SAME_FIT.get(dtype, 1e-6):
+    if not abs(explained - result.explained_variance) <= _SAME_FIT.get(result.method.dtype, 1e-6):
         raise InvalidValue(
             f"X is not what was fitted: the model explains {explained:.6f} of its variation, and explained "
             f"{result.explained_variance:.6f} of that of its own data. Give the data of the fit."
@@ -126,7 +124,7 @@ def require_fitted(result: Result, explained: float) -> None:
 
 def penalty_of(result: Result) -> float | None:
     """The values of all terms at the factors of a result; None where they are not known."""
-    if result.terms is None or result.terms.lost:
+    if result.terms.lost:
         return None
     order = list(result.clock.order)
     present = None if result.present is None else result.present[order]
@@ -135,10 +133,8 @@ def penalty_of(result: Result) -> float | None:
     return result.terms.penalty(result.A, B, result.C[order], present, unseen)
 
 
-def violations_of(result: Result) -> dict[str, dict[str, float]] | None:
-    """How far the factors of a result are from each constraint; None where these are not known."""
-    if result.terms is None:
-        return None
+def violations_of(result: Result) -> dict[str, dict[str, float]]:
+    """How far the factors of a result are from each constraint."""
     order = np.argsort(result.clock.times, kind="stable")
     fitted = np.flatnonzero(np.isin(order, result.clock.order)).tolist()
     return result.terms.violations(result.A, padded(result.B, fill=0.0)[order], result.C[order], fitted)
@@ -153,8 +149,6 @@ class Turning(NamedTuple):
 
 def nearest_turning(result: Result) -> Turning | None:
     """The nearest patterns that only turn; None where nothing draws the patterns to such."""
-    if result.terms is None:
-        return None
     order = list(result.clock.order)
     B = np.asarray(padded(result.B, fill=0.0)[order], dtype=np.float64)
     soft = [term for term in result.terms.B if softens(term)]

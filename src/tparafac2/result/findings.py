@@ -144,13 +144,10 @@ def likeness(starts: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> likeness({"objective": np.array([1.0, 2.0]), "fms_to_chosen": np.array([0.5, 0.2])})
+    >>> likeness({"objective": np.array([1.0, 2.0]), "fms_to_chosen": np.array([1.0, 0.4])})
     array([1. , 0.4])
     """
-    matches = starts["fms_to_chosen"].astype(np.float64)
-    own = matches[chosen_start(starts)]
-    # In files of version 0.1 a component that vanished matches nothing, not even itself.
-    return np.asarray(matches / own if own > 0 else matches)
+    return np.asarray(starts["fms_to_chosen"].astype(np.float64))
 
 
 def faults(starts: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
@@ -234,11 +231,7 @@ class _Seen:
     @cached_property
     def unique(self) -> bool:
         """Whether components are determined, and not only their span."""
-        if self.result.terms is not None:
-            return self.result.terms.is_unique
-        given = self.result.parameters  # files of version 0.1 have nothing else
-        nonnegative = given.get("nonnegative_rows") or asks_for(given.get("penalties_a") or (), "nonnegative")
-        return self.result.model != "TemporalCMF" or bool(nonnegative)
+        return self.result.terms.is_unique
 
 
 def _explained(seen: _Seen) -> Iterator[Finding]:
@@ -350,7 +343,7 @@ def _components(seen: _Seen) -> Iterator[Finding]:
     if result.constant:
         yield Finding(Kind.CONSTANT)
     else:
-        smoothness = None if result.terms is None else result.terms.smoothness
+        smoothness = result.smoothness
         numbers = {} if smoothness is None else {"smoothness": smoothness}
         for r in np.flatnonzero(static(result)):
             yield Finding(Kind.STATIC, Severity.NOTE, component=int(r) + 1, numbers=numbers)
@@ -371,12 +364,11 @@ def _proportional(seen: _Seen) -> Iterator[Finding]:
     """Pairs of components that their strengths do not tell apart, the most proportional first."""
     result = seen.result
     C = result.normalised().C[~seen.unobserved]
-    fixed = result.model == "TemporalCMF" if result.terms is None else result.terms.fixed_strengths
-    if fixed or len(C) < 2 or not np.isfinite(C).all():
+    if result.terms.fixed_strengths or len(C) < 2 or not np.isfinite(C).all():
         return
     unit, _ = unit_columns(C)
     cosines = np.triu(np.abs(unit.T @ unit), 1)
-    parts = result.terms is not None and asks_for(result.terms.B, "nonnegative")
+    parts = asks_for(result.terms.B, "nonnegative")
     alike = np.argwhere(cosines >= (_PROPORTIONAL_PARTS if parts else _PROPORTIONAL))
     pairs = sorted(((float(cosines[r, s]), int(r) + 1, int(s) + 1) for r, s in alike), reverse=True)
     if pairs:
@@ -388,8 +380,7 @@ def _proportional(seen: _Seen) -> Iterator[Finding]:
 
 def _changes(seen: _Seen) -> Iterator[Finding]:
     """Whether patterns may change suddenly, and where they do."""
-    terms = seen.result.terms
-    if terms is None or not any(isinstance(term, Paced) for term in terms.B):
+    if not any(isinstance(term, Paced) for term in seen.result.terms.B):
         return
     found = jumps(seen.result)
     yield Finding(Kind.MAY_JUMP, numbers={"found": len(found)})
@@ -430,8 +421,7 @@ def _smooth_strengths(terms: Terms) -> Iterator[Finding]:
 
 def _same_rows(result: Result) -> Iterator[Finding]:
     """Pairs of components that have the same rows: one component would do, with a pattern that changes."""
-    static = result.model == "CP" if result.terms is None else asks_for(result.terms.B, "static")
-    if static or not np.isfinite(result.A).all():
+    if result.constant or not np.isfinite(result.A).all():
         return
     unit, _ = unit_columns(result.A)
     for r, s in np.argwhere(np.triu(np.abs(unit.T @ unit), 1) >= _SAME_ROWS):
@@ -459,7 +449,7 @@ def _is_finite(value: Any) -> bool:
 
 def _constraints(result: Result) -> Iterator[Finding]:
     """Whether the constraints on the patterns suit the data."""
-    if result.terms is None or not all(np.isfinite(piece).all() for piece in result.B):
+    if not all(np.isfinite(piece).all() for piece in result.B):
         return
     if (departure := result.departure) is not None:
         yield Finding(Kind.GIVES_WAY, numbers={"value": result.terms.rigidity, "share": departure})
@@ -548,7 +538,7 @@ def _appended(seen: _Seen) -> Iterator[Finding]:
         return
     count, square, error = len(kept["squares"]), sum(kept["squares"]), sum(kept["errors"])
     last = np.arange(len(seen.labels)) >= len(seen.labels) - count
-    whole = 0.0 if seen.result.terms is None else seen.result.terms.scale**2
+    whole = seen.result.terms.scale**2
     left, rest = (1.0 - seen.result.explained_variance) * whole - error, whole - square
     share = 1.0 - error / square if square > 0 else math.nan
     before = 1.0 - left / rest if rest > 0 else math.nan

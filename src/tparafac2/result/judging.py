@@ -88,7 +88,7 @@ def _constraint(result: Result, trust: Trust) -> Iterator[Finding]:
     if trust.gain is None or trust.null is None or not trust.gain > trust.null:
         return
     # Where the constraint is relaxed already, that is the reason and nothing to act upon.
-    held = result.terms is None or result.terms.rigidity in (None, math.inf)
+    held = result.terms.rigidity in (None, math.inf)
     numbers: dict[str, Any] = {"gain": trust.gain, "null": trust.null, "z": trust.z or 0.0, "held": held}
     yield Finding(Kind.CONSTRAINT_CONTRADICTED, Severity.WARNING if held else Severity.INFO, numbers=numbers)
 

@@ -63,7 +63,7 @@ def jumps(result: Result) -> list[Jump]:
     >>> [(one.before, one.after, one.cosine) for one in jumps(result)]
     [(3, 4, 0.0)]
     """
-    paced = [] if result.terms is None else [term for term in result.terms.B if isinstance(term, Paced)]
+    paced = [term for term in result.terms.B if isinstance(term, Paced)]
     order = list(result.clock.order)
     if not paced or isinstance(result.B, list) or len(order) < 3 or not np.isfinite(result.B).all():
         return []

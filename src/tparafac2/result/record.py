@@ -108,11 +108,11 @@ class Result:
         Patterns on which the data say nothing at that time: nothing was observed, or there is no strength.
     present : ndarray of bool (K, J), optional
         Which columns there were at every time, where columns come and go. None: all.
-    terms : Terms, optional
+    terms : Terms
         What was minimised beside the squared error: every term with all its parameters, and the norm of the
-        data. None: not known, as in files of version 0.1.
-    method : Method, optional
-        How it was computed. None: not known.
+        data.
+    method : Method
+        How it was computed.
     version : str, optional
         Version of tparafac2 that made the fit.
     negative_share : float, optional
@@ -170,8 +170,8 @@ class Result:
     coverage: NDArray[np.float64] | None = None
     undetermined: NDArray[np.bool_] | None = None
     present: NDArray[np.bool_] | None = None
-    terms: Terms | None = None
-    method: Method | None = None
+    terms: Terms = field(default_factory=Terms)
+    method: Method = field(default_factory=Method)
     version: str | None = None
     negative_share: float | None = None
     row_weights: NDArray[np.float64] | None = None
@@ -278,8 +278,6 @@ class Result:
     @property
     def constant(self) -> bool:
         """Whether the model keeps all patterns constant in time."""
-        if self.terms is None:  # as in files of version 0.1
-            return self.model == "CP" or asks_for(self.parameters.get("penalties_b") or (), "static")
         return asks_for(self.terms.B, "static")
 
     @cached_property
@@ -315,9 +313,9 @@ class Result:
     def smoothness(self) -> float | None:
         """The one knob that the penalties amount to, without dimension; None without smoothness in time.
 
-        It is told from the penalties, also where the lambdas were given. None where these are not known.
+        It is told from the penalties, also where the lambdas were given.
         """
-        return None if self.terms is None else self.terms.smoothness
+        return self.terms.smoothness
 
     @cached_property
     def Delta(self) -> NDArray[np.float64] | None:
@@ -337,18 +335,18 @@ class Result:
         """
         from tparafac2.result.evaluation import nearest_turning
 
-        if self.terms is None or not any(map(softens, self.terms.B)):
+        if not any(map(softens, self.terms.B)):
             return None
         return None if (nearest := nearest_turning(self)) is None else nearest.departure
 
     @property
-    def constraint_violations(self) -> dict[str, dict[str, float]] | None:
+    def constraint_violations(self) -> dict[str, dict[str, float]]:
         """How far the factors given back are from each constraint on them, relative to their size.
 
         For "A", "B" and "C" by the name of the constraint: the spread of the cross products ``B_k' B_k`` over
         time ("Parafac2"), the most negative entry ("NonNegative"), the spread of the patterns over time
         ("Static"), or the distance to the nearest point of a set of your own. Slices of which nothing was
-        observed count as well. None where the constraints are not known.
+        observed count as well.
         """
         from tparafac2.result.evaluation import violations_of
 
