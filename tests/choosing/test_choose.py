@@ -100,8 +100,8 @@ def test_the_same_seed_gives_the_same_choice_in_any_number_of_processes(data, ch
 
 
 def test_a_choice_is_kept_with_the_model(choice, tmp_path):
-    choice.model.save(tmp_path / "model.nc")
-    again = tp.Choice(tp.load(tmp_path / "model.nc"))
+    choice.model.save(tmp_path / "model.npz")
+    again = tp.Choice(tp.load(tmp_path / "model.npz"))
     assert again.summary() == choice.summary()
     assert again.table.equals(choice.table)
     assert again.sure == choice.sure
@@ -113,7 +113,7 @@ def test_a_choice_stays_when_its_model_is_fitted_again(data):
     choice.model.fit(data.X)
     assert choice.summary() == before
     with pytest.raises(TypeError, match="load"):
-        tp.Choice("model.nc")
+        tp.Choice("model.npz")
 
 
 def test_usual_ranks_are_cut_to_what_the_rows_can_tell(data):

@@ -78,7 +78,7 @@ def test_what_is_read_is_never_replaced(place, arguments):
 
 AGAIN = [
     ["fit", "words.csv", *NAMES, *FIT, "--out", "out"],
-    ["compare", "words.csv", *NAMES, *FAST, "--fit-only", "--out", "out"],
+    ["compare", "words.csv", *NAMES, *FAST, "--out", "out"],
     ["append", "short.npz", "words.nc", "--refit", "--figures", "none", "--out", "out"],
 ]
 

@@ -48,7 +48,6 @@ __all__ = [
     "Severity",
     "Terms",
     "Trust",
-    "holds_result",
     "load_result",
     "sentence",
 ]

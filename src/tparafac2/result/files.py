@@ -69,6 +69,15 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         If there is no such file.
     ValueError
         If it is not a result, is damaged, or comes from a newer version.
+
+    Examples
+    --------
+    >>> import tempfile, tparafac2 as tp
+    >>> model = tp.CP(1, n_starts=1, random_state=0).fit(np.ones((3, 4, 5)))
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     model.save(f"{place}/model.npz")
+    ...     load_result(f"{place}/model.npz").rank
+    1
     """
     source = Path(path)
     if not source.exists():
