@@ -81,8 +81,9 @@ class Procedure:
         self._find_nulls()
         while len(set(self.by_draw)) > 1 and draws < _MOST_DRAWS and not self.workers.interrupted:
             disputed = range(min(self.by_draw), max(self.by_draw) + 1)
-            self._measure([one for one in self.known.setting if one in disputed], range(draws, draws + 2))
-            draws += 2
+            further = range(draws, min(draws + 2, _MOST_DRAWS))
+            self._measure([one for one in self.known.setting if one in disputed], further)
+            draws = further.stop
             self._find_nulls()
         self._halve([one for rank, one in self.known.setting.items() if rank <= self.supported + 1])
         return self.chosen

@@ -47,14 +47,14 @@ def make_record(
 def _doubts(found: Procedure, rank: int, about: Mapping[str, Any]) -> list[str]:
     """What speaks against the rank, by name."""
     known, setting = found.known, found.known.settled(rank)
-    whole = known.whole.get(setting)
+    draws, whole = found.by_draw, known.whole.get(setting)
     before = [one for one in found.chain if one < rank]
     null = known.threshold(None, known.setting[1]) if rank == 1 else None
     agreeing = None if whole is None else whole.agreeing
     nothing = null is not None and known.scores.error(known.setting[1]) >= 1.0 - null
     signs = {
         "more": found.supported > rank,
-        "draws": len(set(found.by_draw)) > 1,
+        "draws": draws.count(found.supported) < rules.MOST_DRAWS * len(draws),
         "components": not found.there(rank),
         "unknown": found.similarity(rank) is None,
         "starts": agreeing is not None and agreeing < rules.AGREEMENT,

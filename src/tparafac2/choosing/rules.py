@@ -1,6 +1,6 @@
 """What follows from the scores: the setting of a rank, the rank, and how sure that is."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,6 +25,9 @@ PRESENT = 0.5
 
 AGREEMENT = 0.5
 """Share of the starts that have to find the same components."""
+
+MOST_DRAWS = 0.9
+"""Share of the draws of the folds that have to agree."""
 
 BEYOND = 2
 """Ranks that are tried beyond the best one."""
@@ -168,9 +171,3 @@ def verdicts(found: Similarity, threshold: float = REPLICABLE) -> tuple[str, ...
         "not there" if min(whole, alone) < PRESENT else "replicable" if whole >= threshold else "there"
         for whole, alone in zip(found.whole, found.alone)
     )
-
-
-def share_of(draws: Iterable[int], rank: int) -> tuple[int, int]:
-    """In how many of the draws a rank was chosen, and how many there are."""
-    draws = list(draws)
-    return draws.count(rank), len(draws)
