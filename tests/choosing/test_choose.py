@@ -218,10 +218,10 @@ def test_the_error_of_held_out_rows_is_that_of_transform(data):
     splits = DataSplits.of(data.X)
     work = Work(splits, Frame(splits.whole, 2), (1e-3,), (np.inf,), 5, 0)
     setting = Candidate(2, 1e-3)
-    trial = Trial(work, setting, 0)
+    trial = Trial(work, setting, [0])
     (fits,) = fit_path(trial.parts, [setting])
-    found = trial.errors(fits) * splits.whole.data.scale**2
-    held, (B, C) = trial.held[0], fits.factors(0)
+    found = trial.errors(fits)[0] * splits.whole.data.scale**2
+    held, (B, C) = trial.held[0][0], fits.factors(0)
     # The same by ridge regressions of rows, in the units of X.
     unit = splits.whole.data.scale ** (1 / 3)
     W = ((B * unit) * (C * unit)[:, None, :]).reshape(-1, 2)
@@ -352,7 +352,7 @@ class Pressed:
 @pytest.mark.usefixtures("hears_ctrl_c")
 @pytest.mark.parametrize(
     ("task", "n"),
-    [("search_rank", 3), ("fit_all", 2), ("try_again", 3), ("null_gain", 2), ("compare_halves", 4)],
+    [("search_rank", 3), ("fit_all", 2), ("try_again", 2), ("null_gains", 2), ("compare_halves", 2)],
 )
 def test_ctrl_c_gives_the_best_so_far(data, monkeypatch, task, n):
     monkeypatch.setattr(procedure, task, Pressed(getattr(procedure, task), n))

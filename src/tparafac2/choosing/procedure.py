@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,8 @@ from tparafac2.choosing.tasks import (
     Work,
     compare_halves,
     fit_all,
-    null_gain,
+    in_batches,
+    null_gains,
     search_rank,
     sums_of,
     try_again,
@@ -211,24 +212,24 @@ class Procedure:
         best = min(rank for rank, error in errors.items() if error <= (1 + rules.TIE_BAND) * least)
         return sum(rank > best for rank in errors) >= rules.BEYOND
 
-    def _measure(self, ranks: Sequence[int], draws: Iterable[int]) -> None:
+    def _measure(self, ranks: Sequence[int], draws: Sequence[int]) -> None:
         """Fit all rows at the setting of each rank, and try it again in further draws of the folds."""
         settings = [self.known.setting[rank] for rank in ranks]
         self._fit_all(settings)
         self._measure_settings(settings, draws)
 
-    def _measure_settings(self, settings: Sequence[Candidate], draws: Iterable[int]) -> None:
+    def _measure_settings(self, settings: Sequence[Candidate], draws: Sequence[int]) -> None:
         tasks = []
-        for draw in draws:
+        for some in in_batches(self.work, draws):
             for one in settings:
                 whole = self.known.whole.get(one)
-                tasks.append((self.work, one, draw, None if whole is None else whole.model))
-        for (_, setting, draw, _), done in zip(tasks, self.workers.do(try_again, tasks)):
+                tasks.append((self.work, one, some, None if whole is None else whole.model))
+        for (_, setting, some, _), done in zip(tasks, self.workers.do(try_again, tasks)):
             if done is None:
                 continue
-            self.known.scores.add({setting: done[0]}, draw)
-            if done[1] is not None:
-                self.known.folds.setdefault(setting, []).append(done[1])
+            for draw, errors in zip(some, done[0]):
+                self.known.scores.add({setting: errors}, draw)
+            self.known.folds.setdefault(setting, []).extend(done[1])
 
     def _fit_all(self, settings: Sequence[Candidate]) -> None:
         missing = [one for one in settings if one not in self.known.whole]
@@ -238,11 +239,13 @@ class Procedure:
     def _halve(self, settings: Sequence[Candidate]) -> None:
         some = [one for one in settings if one in self.known.whole and one not in self.known.halves]
         pieces = [
-            (self.work, one, draw, self.known.whole[one].model) for one in some for draw in range(_HALVES)
+            (self.work, one, draws, self.known.whole[one].model)
+            for one in some
+            for draws in in_batches(self.work, range(_HALVES))
         ]
         for (_, setting, _, _), found in zip(pieces, self.workers.do(compare_halves, pieces)):
             if found is not None:
-                self.known.halves.setdefault(setting, []).append(found)
+                self.known.halves.setdefault(setting, []).extend(found)
 
     def _find_nulls(self) -> None:
         """What is gained where there is nothing to gain, wherever that decides."""
@@ -267,14 +270,14 @@ class Procedure:
 
     def _null(self, pairs: Sequence[tuple[Candidate | None, Candidate]]) -> None:
         pieces = [
-            (self.work, None if fewer is None else self.known.whole.get(fewer), fewer, more, draw)
+            (self.work, None if fewer is None else self.known.whole.get(fewer), fewer, more, draws)
             for fewer, more in pairs
             if (fewer is None or fewer in self.known.whole) and (fewer, more) not in self.known.nulls
-            for draw in range(_NULLS)
+            for draws in in_batches(self.work, range(_NULLS))
         ]
-        for (_, _, fewer, more, _), gain in zip(pieces, self.workers.do(null_gain, pieces)):
-            if gain is not None:
-                self.known.nulls.setdefault((fewer, more), []).append(gain)
+        for (_, _, fewer, more, _), gains in zip(pieces, self.workers.do(null_gains, pieces)):
+            if gains is not None:
+                self.known.nulls.setdefault((fewer, more), []).extend(gains)
 
     def _near(self, setting: Candidate) -> Work:
         """Settings near the chosen one."""

@@ -1,7 +1,8 @@
 """The pieces of work of a choice: each can be done in a process of its own."""
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ _HOPELESS = 1.02  # errors this much above the least are not followed further
 _WINDOW = 3  # smoothnesses at which the constraint is relaxed, from the best one on
 _WHOLE_STARTS = 6
 _SAME = 0.99  # match of starts that found the same
+_NUMBERS = 4_000_000  # in the sketches of draws that are done together
 _ENTRIES = 2  # for every component: rows with fewer entries in a half are left out
 
 
@@ -47,47 +49,78 @@ class Work(NamedTuple):
 
 
 class Trial:
-    """One draw of folds: parts to fit, and the rows that they do not see."""
+    """One or more draws of folds: parts to fit, all in one batch, and the rows that they do not see.
 
-    def __init__(self, work: Work, first: Candidate, draw: int, splits: DataSplits | None = None) -> None:
-        splits = work.splits if splits is None else splits
-        rng = work.rng(1, draw)
-        folds = splits.folds(rng, work.n_folds)
-        self.work, self.n_rows = work, splits.shape[1]
-        self.held: list[Held] = []
+    Parameters
+    ----------
+    work : Work
+    first : Candidate
+        What its bounds allow, all settings do.
+    draws : sequence of int
+    made : iterable of DataSplits, optional
+        The data of every draw, made when their turn comes; those of the work unless given.
+    """
 
-        def training() -> Iterable[SliceData]:
-            for rows in folds:
+    def __init__(
+        self, work: Work, first: Candidate, draws: Sequence[int], made: Iterable[DataSplits] | None = None
+    ) -> None:
+        self.work, self.n_rows = work, work.splits.shape[1]
+        self.held: list[list[Held]] = []
+        data = itertools.repeat(work.splits, len(draws)) if made is None else made
+        self.parts = Parts.of(work.frame, first, self._training(draws, data))
+
+    def _training(self, draws: Sequence[int], made: Iterable[DataSplits]) -> Iterator[SliceData]:
+        for draw, splits in zip(draws, made):
+            rng, own = self.work.rng(1, draw), list[Held]()
+            self.held.append(own)
+            for rows in splits.folds(rng, self.work.n_folds):
                 data, held = splits.hold_out(rows, splits.halves_of_entries(rng))
-                self.held.append(held)
+                own.append(held)
                 yield data
 
-        self.parts = Parts.of(work.frame, first, iter(training()))
-
-    def errors(self, fits: Fits) -> FloatArray:
-        """Squared error of every row, by the fit that did not see it."""
-        found = np.empty(self.n_rows)
-        for part, held in enumerate(self.held):
-            B, C = fits.factors(part)
-            errors = held.errors(self.work.frame, fits.setting, B, C, self.parts.norm)
-            found[held.rows] = np.where(self._enough(held), errors, 0.0)
-        return found
-
-    def squares(self) -> FloatArray:
-        """Sum of squares of every row."""
-        found = np.empty(self.n_rows)
+    def errors(self, fits: Fits) -> list[FloatArray]:
+        """For every draw, the squared error of every row by the fit that did not see it."""
+        part, found = itertools.count(), []
         for held in self.held:
-            found[held.rows] = np.where(self._enough(held), held.squares(), 0.0)
+            errors = np.empty(self.n_rows)
+            for one in held:
+                B, C = fits.factors(next(part))
+                own = one.errors(self.work.frame, fits.setting, B, C, self.parts.norm)
+                errors[one.rows] = np.where(self._enough(one), own, 0.0)
+            found.append(errors)
         return found
+
+    def squares(self) -> list[FloatArray]:
+        """For every draw, the sum of squares of every row."""
+        found = []
+        for held in self.held:
+            squares = np.empty(self.n_rows)
+            for one in held:
+                squares[one.rows] = np.where(self._enough(one), one.squares(), 0.0)
+            found.append(squares)
+        return found
+
+    def similar(self, fits: Fits, model: FloatArray) -> list[Similarity]:
+        """For every draw, how similar components are between folds."""
+        part = itertools.count()
+        return [_similar(fits, [next(part) for _ in held], model) for held in self.held]
 
     def _enough(self, held: Held) -> NDArray[np.bool_]:
         """Which rows have enough entries in either half to tell their loadings."""
         return held.counts() >= _ENTRIES * self.work.frame.largest
 
 
+def in_batches(work: Work, draws: Sequence[int]) -> list[tuple[int, ...]]:
+    """Draws that are done together: many where the data are small, a matter of their shape only."""
+    K, I, J = work.splits.shape
+    size = work.n_folds * min(I, work.frame.largest + 10) * K * J
+    step = max(1, _NUMBERS // size)
+    return [tuple(draws[first : first + step]) for first in range(0, len(draws), step)]
+
+
 def search_rank(work: Work, first: Candidate, draw: int) -> tuple[dict[Candidate, FloatArray], FloatArray]:
     """Errors of all settings of one rank in one draw of folds."""
-    trial = Trial(work, first, draw)
+    trial = Trial(work, first, [draw])
     found: dict[Candidate, FloatArray] = {}
     fits: dict[Candidate, Fits] = {}
 
@@ -95,7 +128,7 @@ def search_rank(work: Work, first: Candidate, draw: int) -> tuple[dict[Candidate
         least = min(sums_of(found).values(), default=math.inf)
         for fit in fit_path(trial.parts, settings, _STARTS, before):
             fits[fit.setting] = fit
-            found[fit.setting] = trial.errors(fit)
+            (found[fit.setting],) = trial.errors(fit)
             error = float(found[fit.setting].sum())
             if error > _HOPELESS * least:
                 break
@@ -103,7 +136,7 @@ def search_rank(work: Work, first: Candidate, draw: int) -> tuple[dict[Candidate
 
     if first.model != "TParafac2":
         follow([first], None)
-        return found, trial.squares()
+        return found, trial.squares()[0]
     path = [first._replace(smoothness=one, rigidity=math.inf) for one in work.smoothness]
     middle = int(np.argmin([abs(math.log((one.smoothness or _BEGIN) / _BEGIN)) for one in path]))
     follow(path[middle : middle + 1], None)
@@ -115,7 +148,7 @@ def search_rank(work: Work, first: Candidate, draw: int) -> tuple[dict[Candidate
             follow([hard], fits[path[middle]])
         follow(way, fits[hard])
     wanted = {one: errors for one, errors in found.items() if one.rigidity in work.rigidity}
-    return wanted, trial.squares()
+    return wanted, trial.squares()[0]
 
 
 def sums_of(found: Mapping[Candidate, FloatArray]) -> dict[Candidate, float]:
@@ -146,27 +179,26 @@ def _relaxed(work: Work, found: Mapping[Candidate, FloatArray]) -> Iterable[list
 
 
 def try_again(
-    work: Work, setting: Candidate, draw: int, model: FloatArray | None
-) -> tuple[FloatArray, Similarity | None]:
-    """Errors of one setting in another draw of folds, and how similar its components are there."""
-    trial = Trial(work, setting, draw)
+    work: Work, setting: Candidate, draws: Sequence[int], model: FloatArray | None
+) -> tuple[list[FloatArray], list[Similarity]]:
+    """Errors of one setting in further draws of folds, and how similar its components are there."""
+    trial = Trial(work, setting, draws)
     *_, fits = fit_path(trial.parts, setting.path, _STARTS)
-    return trial.errors(fits), None if model is None else _similar(fits, model)
+    return trial.errors(fits), [] if model is None else trial.similar(fits, model)
 
 
-def _similar(fits: Fits, model: FloatArray) -> Similarity:
-    found = [trajectories(*fits.factors(part)) for part in range(len(fits.runs))]
-    return similarity(found, model)
+def _similar(fits: Fits, parts: Sequence[int], model: FloatArray) -> Similarity:
+    return similarity([trajectories(*fits.factors(part)) for part in parts], model)
 
 
-def compare_halves(work: Work, setting: Candidate, draw: int, model: FloatArray) -> Similarity:
-    """How similar the components of two halves of the rows are."""
-    rng = work.rng(2, draw)
-    halves = work.splits.draw(rng, 2)
-    frame = replace(work.frame, settings=CLOSELY)
-    parts = Parts.of(frame, setting, (work.splits.of_rows(rows) for rows in halves))
+def compare_halves(
+    work: Work, setting: Candidate, draws: Sequence[int], model: FloatArray
+) -> list[Similarity]:
+    """How similar the components of two halves of the rows are, for every draw."""
+    halves = [rows for draw in draws for rows in work.splits.draw(work.rng(2, draw), 2)]
+    parts = Parts.of(work.frame, setting, (work.splits.of_rows(rows) for rows in halves))
     *_, fits = fit_path(parts, setting.path, _STARTS)
-    return _similar(fits, model)
+    return [_similar(fits, [place, place + 1], model) for place in range(0, len(halves), 2)]
 
 
 class Whole(NamedTuple):
@@ -203,21 +235,19 @@ def fit_all(work: Work, setting: Candidate, n_starts: int) -> Whole:
     return Whole(setting, A, B, C, agreeing)
 
 
-def null_gain(work: Work, whole: Whole | None, fewer: Candidate | None, more: Candidate, draw: int) -> float:
-    """What one setting gains over another on data where there is nothing to gain."""
-    rng = work.rng(3, draw, more.rank)
+def null_gains(
+    work: Work, whole: Whole | None, fewer: Candidate | None, more: Candidate, draws: Sequence[int]
+) -> list[float]:
+    """What one setting gains over another on surrogates, in which there is nothing to gain."""
     data = work.splits.whole.data
-    if whole is None:
-        made = surrogate(data, None, None, rng)
-    else:
-        made = surrogate(data, whole.A, whole.B * whole.C[:, None, :], rng)
-    splits = work.splits.of_data(made)
-    trial = Trial(work, more, draw, splits)
-    sums = []
+    A, W = (None, None) if whole is None else (whole.A, whole.B * whole.C[:, None, :])
+    made = (work.splits.of_data(surrogate(data, A, W, work.rng(3, draw, more.rank))) for draw in draws)
+    trial = Trial(work, more, draws, made)
+    found = []
     for setting in (fewer, more):
         if setting is None:
-            sums.append(float(trial.squares().sum()))
+            found.append(trial.squares())
             continue
         *_, fits = fit_path(trial.parts, setting.path, _STARTS)
-        sums.append(float(trial.errors(fits).sum()))
-    return rules.relative_gain(*sums)
+        found.append(trial.errors(fits))
+    return [rules.relative_gain(float(one.sum()), float(other.sum())) for one, other in zip(*found)]
