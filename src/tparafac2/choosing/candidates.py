@@ -7,6 +7,7 @@ from tparafac2.models import MODELS, Decomposition
 
 SMOOTHNESS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 RIGIDITY = (math.inf, 100.0, 10.0, 1.0, 0.1, 0.0)
+_STEPS = (math.inf, 10.0, 1.0)
 LEAST_FLEXIBLE = 3e-4  # a relaxed constraint goes with the smoothness: below, nothing holds patterns
 
 _OF_SMOOTH = ("period", "sparsity", "smooth_strengths", "bridge")
@@ -75,7 +76,7 @@ class Candidate(NamedTuple):
     @property
     def path(self) -> list["Candidate"]:
         """What is fitted on the way to it: random starts are unreliable where the constraint is relaxed."""
-        return [self._replace(rigidity=step) for step in RIGIDITY if step > self.rigidity] + [self]
+        return [self._replace(rigidity=step) for step in _STEPS if step > self.rigidity] + [self]
 
     def estimator(self, **options: Any) -> Decomposition:
         """The model with these settings, and further parameters of its constructor."""

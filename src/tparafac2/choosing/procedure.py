@@ -28,7 +28,7 @@ from tparafac2.choosing.workers import Workers
 
 _DRAWS = 3  # of the folds; more where they disagree
 _MOST_DRAWS = 10
-_NULLS = 4
+_FEW_NULLS, _NULLS = 2, 6  # surrogates: where they decide clearly, few are enough
 _HALVES = 5
 _FEW_ROWS = 50  # with fewer, halves are too small to decide
 _WHOLE_STARTS = 6
@@ -269,11 +269,27 @@ class Procedure:
         return missing[0] if missing else None
 
     def _null(self, pairs: Sequence[tuple[Candidate | None, Candidate]]) -> None:
+        """Gains on surrogates: a few, and more of them where these leave open what decides."""
+        new = [
+            pair
+            for pair in pairs
+            if (pair[0] is None or pair[0] in self.known.whole) and pair not in self.known.nulls
+        ]
+        self._surrogates(new, range(_FEW_NULLS))
+        known = [pair for pair in new if len(self.known.nulls.get(pair, [])) == _FEW_NULLS]
+        scores = self.known.scores
+        gains = {
+            (fewer, more): 1.0 - scores.error(more) if fewer is None else scores.gain(fewer, more)
+            for fewer, more in known
+        }
+        close = [pair for pair in known if not rules.is_clear(gains[pair], self.known.nulls[pair])]
+        self._surrogates(close, range(_FEW_NULLS, _NULLS))
+
+    def _surrogates(self, pairs: Sequence[tuple[Candidate | None, Candidate]], draws: Sequence[int]) -> None:
         pieces = [
-            (self.work, None if fewer is None else self.known.whole.get(fewer), fewer, more, draws)
+            (self.work, None if fewer is None else self.known.whole.get(fewer), fewer, more, some)
             for fewer, more in pairs
-            if (fewer is None or fewer in self.known.whole) and (fewer, more) not in self.known.nulls
-            for draws in in_batches(self.work, range(_NULLS))
+            for some in in_batches(self.work, draws)
         ]
         for (_, _, fewer, more, _), gains in zip(pieces, self.workers.do(null_gains, pieces)):
             if gains is not None:

@@ -26,6 +26,9 @@ PRESENT = 0.5
 AGREEMENT = 0.5
 """Share of the starts that have to find the same components."""
 
+CLEAR, CLEAR_SPREAD = 5.0, 0.002
+"""A gain so many spreads from the null, which is taken to spread by so much at least, needs no more of it."""
+
 MOST_DRAWS = 0.9
 """Share of the draws of the folds that have to agree."""
 
@@ -104,6 +107,19 @@ def upper_range(null: Sequence[float]) -> float:
     """
     values = np.asarray(null, dtype=np.float64)
     return max(0.0, float(values.max()), float(values.mean() + 2.0 * values.std(ddof=1)))
+
+
+def is_clear(gain: float, null: Sequence[float]) -> bool:
+    """Whether a gain is so far from a few gains of the null that more of them would change nothing.
+
+    Examples
+    --------
+    >>> is_clear(0.1, [0.01, 0.02]), is_clear(0.03, [0.01, 0.02])
+    (True, False)
+    """
+    values = np.asarray(null, dtype=np.float64)
+    spread = max(float(values.std(ddof=1)), CLEAR_SPREAD)
+    return abs(gain - float(values.mean())) > CLEAR * spread
 
 
 def climb(errors: Mapping[int, float], threshold: Callable[[int, int], float]) -> list[int]:
