@@ -156,7 +156,7 @@ def measure(name: str, seed: int, out: Path) -> None:
     data = SETS[name](seed)
     with threadpool_limits(limits=1):
         began = time.process_time()
-        choice = tp.choose(data.X, ranks=RANKS, compare=False, random_state=seed)
+        choice = tp.choose(data.X, ranks=RANKS, random_state=seed)
         seconds = time.process_time() - began
         fits = grid(data.X)
         peers = {"n_starts": 5, "random_state": 0}
@@ -164,7 +164,7 @@ def measure(name: str, seed: int, out: Path) -> None:
         bound = [
             tp.TemporalCMF(TRUE_RANK, s, nonnegative="rows", **peers).fit(data.X) for s in SMOOTHNESS[1:5]
         ]
-    ranks = choice.ranks.set_index("rank").loc[TRUE_RANK]
+    ranks = choice.table.set_index("rank").loc[TRUE_RANK]
     hard, flexible = fits[ranks["hard_smoothness"], np.inf], fits[ranks["smoothness"], ranks["rigidity"]]
     truth = seen(data)
     score = {setting: tp.metrics.factor_match_score(seen(fit), truth) for setting, fit in fits.items()}
@@ -182,7 +182,7 @@ def measure(name: str, seed: int, out: Path) -> None:
         "scores": found,
         "weak": weak_cosine(flexible, data),
         "weak_hard": weak_cosine(hard, data),
-        "rank": choice.record["rank"],
+        "rank": {"rank": choice.rank, "sure": choice.sure, "doubts": choice.record["doubts"]},
         "seconds": seconds,
         "ranks": choice.record["ranks"],
     }

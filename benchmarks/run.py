@@ -368,7 +368,7 @@ def choosing(quick):
         began = time.perf_counter()
         choice = tp.choose(X, ranks=range(1, 7), random_state=0, n_jobs=-1)
         all_of_it = time.perf_counter() - began
-        tried = choice.ranks["rank"].max()
+        tried = choice.table["rank"].max()
         chosen = choice.record["chosen"]["name"]
         rows.append(
             [name, f"{one:.1f}", f"{all_of_it:.0f}", f"{all_of_it / one:.0f}x", f"1 to {tried}", chosen]

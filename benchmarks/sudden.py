@@ -94,9 +94,6 @@ def choose(X, changes):
             rigidity=np.inf,
             nonnegative=None,
             changes=changes,
-            compare=False,
-            n_splits=0,
-            n_masks=1,
             n_starts=6,
             random_state=0,
         ).model

@@ -61,6 +61,7 @@ def a_choice():
             "model": [HARD] * 3,
             "smoothness": [0.01] * 3,
             "rigidity": [inf] * 3,
+            "hard_smoothness": [0.01] * 3,
         },
         "tried": {name: list(column) for name, column in TRIED.items()},
         "components": {

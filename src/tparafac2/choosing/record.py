@@ -80,6 +80,7 @@ def _rank_line(found: Procedure, rank: int) -> dict[str, Any]:
     setting = known.setting[rank]
     lower = [one for one in known.setting if one < rank]
     before = None if not lower else known.setting[max(lower)]
+    hard = found.best_hard(rank)
     whole, final = known.whole.get(known.settled(rank)), known.settled(rank)
     null = None if before is None else known.threshold(before, setting)
     base = [one for one in found.chain if one < rank]
@@ -96,6 +97,7 @@ def _rank_line(found: Procedure, rank: int) -> dict[str, Any]:
         "model": final.label,
         "smoothness": final.smoothness,
         "rigidity": final.rigidity,
+        "hard_smoothness": None if hard is None else hard.smoothness,
     }
 
 
