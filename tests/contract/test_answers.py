@@ -22,3 +22,10 @@ def test_rows_of_almost_nothing_beside_others(rigidity):
     fitted = np.einsum("ir,kjr,kr->kij", model.A_, model.B_, model.C_)
     explained = 1 - (np.linalg.norm(X - fitted) / norm) ** 2
     assert model.explained_variance_ == pytest.approx(explained, abs=1e-9)
+
+
+def test_a_summary_where_nothing_is_smooth():
+    """A rigidity beside a smoothness of next to nothing has no value of its own: the summary failed."""
+    X = 1e-30 * np.random.default_rng(0).random((5, 12, 10))
+    model = tp.TParafac2(2, 1e-300, rigidity=1.0, n_starts=1, max_iter=20, random_state=0).fit(X)
+    assert "TParafac2" in model.summary()

@@ -25,9 +25,6 @@ def test_evaluate_agrees_with_the_fit_of_large_sparse_data(X):
     assert found.explained_variance == pytest.approx(model.explained_variance_, abs=1e-6)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the scale of components that cost next to nothing", raises=RuntimeWarning
-)
 @pytest.mark.parametrize("rigidity", [np.inf, 1.0])
 def test_sparsity_goes_with_next_to_no_smoothness(X, rigidity):
     model = tp.TParafac2(

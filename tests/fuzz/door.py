@@ -619,12 +619,6 @@ KNOWN = {
         0,
         845,
     ),
-    "price of next to nothing": Known(
-        "The summary of a relaxed fit says its rigidity, which a smoothness of 1e-300 leaves unknown.",
-        r"unsupported format string passed to NoneType.__format__'\) at words\.py",
-        0,
-        702,
-    ),
 }
 
 

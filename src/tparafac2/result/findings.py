@@ -451,8 +451,9 @@ def _constraints(result: Result) -> Iterator[Finding]:
     """Whether the constraints on the patterns suit the data."""
     if not all(np.isfinite(piece).all() for piece in result.B):
         return
-    if (departure := result.departure) is not None:
-        yield Finding(Kind.GIVES_WAY, numbers={"value": result.terms.rigidity, "share": departure})
+    rigidity, departure = result.terms.rigidity, result.departure
+    if rigidity is not None and departure is not None:
+        yield Finding(Kind.GIVES_WAY, numbers={"value": rigidity, "share": departure})
     modes = {"patterns": result.terms.B, "rows": result.terms.A}
     bounded = {name: asks_for(terms, "nonnegative") for name, terms in modes.items()}
     if any(bounded.values()):
