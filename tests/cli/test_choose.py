@@ -112,7 +112,6 @@ def test_the_first_ctrl_c_gives_the_best_so_far(table, tmp_path, monkeypatch):
         (["--model", "cp"], 3, "--model cp needs --rank"),
         (["--model", "cp", "--rank", "2", "--groups", "sex"], 3, "--groups is for what the data choose"),
         (["--rank", "2", "--smoothness", "1", "--compare"], 3, "--compare is for what the data choose"),
-        (["--weights", "rows"], 3, "give a file or a column with numbers, or --rank and --smoothness"),
         (["--to", "2001"], 3, "from 3 times on; got 2. Give --rank and --smoothness, or use --model cp."),
         (["--where", "who<3"], 3, "all zero on; got 3"),
     ],

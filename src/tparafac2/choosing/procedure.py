@@ -370,10 +370,8 @@ class Procedure:
 
     @property
     def chosen(self) -> int:
-        """The largest supported rank up to which all components are found again in other rows."""
-        chosen = self.chain[0]
-        for rank in self.chain:
-            if not self.there(rank):
-                break
-            chosen = rank
-        return chosen
+        """The largest supported rank of which all components are found again in other rows.
+
+        A smaller rank may fail where this one does not: three components of five are a matter of which.
+        """
+        return max((rank for rank in self.chain if self.there(rank)), default=self.chain[0])

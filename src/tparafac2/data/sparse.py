@@ -133,6 +133,22 @@ class SparseData:
             None if self.u is not None else sum(negative_squares(block.data[None]) for block in self.blocks)
         )
 
+    def row_squares(self) -> NDArray[np.float64]:
+        """Sum of squares of each row, (I,)."""
+        total = np.zeros(self.shape[1])
+        for block, columns in self._parts():
+            rows, places, values = entries(block)
+            values = values.astype(np.float64)
+            if self.u is not None and self.v is not None:
+                j = columns.start + places.astype(np.intp)
+                values = values * (values - 2.0 * self.u[j // self.shape[2], rows] * self.v.ravel()[j])
+            else:
+                values = values * values
+            total += np.bincount(rows, values, len(total))
+        if self.u is not None and self.v is not None:
+            total += np.einsum("ki,ki,kj,kj->i", self.u, self.u, self.v, self.v, optimize=True)
+        return total
+
     def plain_slices(self) -> tuple[Any, ...] | None:
         """Every slice as a sparse table; None where they are joined, corrected or of different widths."""
         plain = self.widths is None and self.u is None and len(self.blocks) == self.shape[0]
