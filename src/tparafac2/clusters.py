@@ -145,7 +145,7 @@ class Cluster:
                 self.client.cancel(waiting)
 
     def _sent_once(self, thing: Any) -> Any:
-        if isinstance(thing, _ATOMS) or callable(thing):
+        if type(thing) in _ATOMS or callable(thing):
             return thing
         if id(thing) not in self._known:
             self._known[id(thing)] = thing, sent(self.client, thing)

@@ -8,8 +8,10 @@ import shutil
 import signal
 import time
 from base64 import b64decode
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from explored import fit
 
@@ -282,6 +284,10 @@ def show(tab, tmp_path):
     """Write a result as a page and open it; nothing may go wrong with that."""
 
     def write_and_open(result=None, looks=None, **options):
+        if (X := options.get("data")) is not None:  # the page takes no other data than those of the fit
+            left, seen = X - result.reconstruct(), ~np.isnan(X)
+            explained = 1 - np.square(left[seen]).sum() / np.square(X[seen]).sum()
+            result = replace(result, explained_variance=float(explained))
         path = write_page(result or fit(), tmp_path / "50% & #1.html", **options)
         page = tab(path, **(looks or {}))
         page.until("document.documentElement.dataset.ready || !document.getElementById('failure').hidden")

@@ -29,6 +29,7 @@ def array(tmp_path_factory):
     return file
 
 
+@pytest.mark.xfail(reason="on a cluster the settings of a choice arrive as plain tuples")
 @pytest.mark.slow
 def test_a_choice(array):
     settings = ["--ranks", "1-2", "--smoothness", "1e-3", "--rigidity", "inf", "--json"]

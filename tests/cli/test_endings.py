@@ -206,7 +206,7 @@ def at_work(process: int) -> bool:
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no list of processes")
 def test_sigterm_ends_the_workers_too(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20, 60, 60)))
-    long = ["--rank", "6", "--starts", "40", "--max-iter", "1000000", "--jobs", "2", *BARE]
+    long = ["--starts", "40", "--max-iter", "1000000", "--jobs", "2", *BARE]
     process = subprocess.Popen(
         [sys.executable, "-m", "tparafac2", "fit", "x.npy", *AXES[:2], *long],
         cwd=tmp_path,
