@@ -49,7 +49,7 @@ fuzz: $(VENV)/.dev ## thousands of inputs at the Python door, and hypothesis at 
 
 # A write out of bounds is invisible otherwise. Such kernels are others, and have a cache of their own.
 KERNEL_TESTS := tests/solver tests/contract/test_answers.py tests/data/test_incomplete.py tests/data/test_sparse.py \
-  tests/data/test_filled_sparse.py tests/penalties/test_along_columns.py
+  tests/data/test_holed_sparse.py tests/penalties/test_along_columns.py
 bounds bounds-kernels: export NUMBA_BOUNDSCHECK := 1
 bounds bounds-kernels: export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/bounds
 .PHONY: bounds-kernels

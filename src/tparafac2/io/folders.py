@@ -74,7 +74,7 @@ def require_apart(target: Path, inputs: Iterable[Path]) -> None:
     ...     (Path(place) / "votes.csv").touch()
     ...     require_apart(Path(place), [Path(place) / "votes.csv"])
     Traceback (most recent call last):
-    tparafac2.errors.InTheWay: 'votes.csv' is read, and would be replaced: choose another place for what is ...
+    tparafac2.errors.InTheWay: 'votes.csv' is read, and would be replaced: choose another place for ...
     """
     for one in inputs:
         real = one.resolve()
